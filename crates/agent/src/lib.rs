@@ -1,0 +1,3 @@
+//! The mind.
+//!
+//! Placeholder, replaced at once.

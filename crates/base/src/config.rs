@@ -1,0 +1,3 @@
+//! Settings: typed sections, layered files, one definition for parser, schema, defaults and docs.
+
+pub mod provider;

@@ -1,0 +1,1 @@
+//! Definition files: YAML between two `---` lines, and the body below.

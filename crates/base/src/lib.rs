@@ -1,0 +1,45 @@
+//! The language everybody speaks. No network, no disk writes, no terminal.
+//!
+//! Map of the room:
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`id`] | newtype ids; time-ordered where order matters |
+//! | [`transcript`] | the append-only tree of entries, ordered parts, origins, native sidecars |
+//! | [`model`] | model references, usage, money, stop reasons, reasoning effort |
+//! | [`protocol`] | [`Op`] in, [`Event`] out, [`Query`] to look things up, [`Client`] as the one door |
+//! | [`block`] | what a tool shows a face: text, diff, table, image, todo list, tree |
+//! | [`config`] | typed settings, their layers, schema and reference docs |
+//! | [`front_matter`] | definition files: YAML between two `---` lines, and the body below |
+//! | [`task`] | [`TaskScope`], the only way work is started |
+//! | [`env`], [`paths`], [`clock`] | the only readers of environment, home folder and clock |
+//! | [`command`] | running a command, as a capability that `guard` provides |
+//! | [`secret`] | values that must not reach logs, events, exports or a model |
+//!
+//! Everything here is plain data or pure code; the rooms above give it life.
+
+pub mod block;
+pub mod clock;
+pub mod command;
+pub mod config;
+pub mod env;
+pub mod front_matter;
+pub mod id;
+pub mod model;
+pub mod paths;
+pub mod protocol;
+pub mod secret;
+pub mod task;
+pub mod transcript;
+
+pub use block::Block;
+pub use clock::{Clock, Timestamp};
+pub use command::{CommandLine, RunCommand, RunError};
+pub use env::Env;
+pub use id::{CallId, EntryId, RequestId, SessionId};
+pub use model::{Effort, ModelRef, Money, StopReason, Usage};
+pub use paths::Paths;
+pub use protocol::{Client, ClientError, Event, Op, Query, Reply};
+pub use secret::Secret;
+pub use task::TaskScope;
+pub use transcript::{Entry, EntryKind, Native, Origin, Part, PartBody, Role, Turn};

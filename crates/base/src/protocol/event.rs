@@ -1,0 +1,173 @@
+//! All that a face sees.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::block::Block;
+use crate::id::{CallId, EntryId, RequestId, SessionId};
+use crate::model::{ModelRef, Money, StopReason, Usage};
+use crate::transcript::{Entry, Outcome};
+
+/// An event with its number. A face that lags asks for everything since its last number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Numbered {
+    /// Counts up by one, over all sessions of a process.
+    pub number: u64,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// Something that happened in a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A turn began.
+    TurnStarted {
+        /// Of which session.
+        session: SessionId,
+        /// With which model.
+        model: ModelRef,
+    },
+    /// An entry became durable.
+    Appended {
+        /// Of which session.
+        session: SessionId,
+        /// The entry.
+        entry: Entry,
+    },
+    /// The model said more.
+    Text {
+        /// Of which session.
+        session: SessionId,
+        /// Which entry it will be.
+        entry: EntryId,
+        /// What was added.
+        delta: String,
+    },
+    /// The model thought more.
+    Reasoning {
+        /// Of which session.
+        session: SessionId,
+        /// Which entry it will be.
+        entry: EntryId,
+        /// What was added.
+        delta: String,
+    },
+    /// A call failed in a way that may pass; it is tried again.
+    Retrying {
+        /// Of which session.
+        session: SessionId,
+        /// Which try comes next, counted from one.
+        attempt: u32,
+        /// How long we wait first.
+        wait_ms: u64,
+        /// What went wrong.
+        reason: String,
+    },
+    /// A tool began.
+    ToolStarted {
+        /// Of which session.
+        session: SessionId,
+        /// Which call.
+        call: CallId,
+        /// One line: what it does.
+        title: String,
+    },
+    /// A tool has something to show.
+    ToolProgress {
+        /// Of which session.
+        session: SessionId,
+        /// Which call.
+        call: CallId,
+        /// What to show, in place of what it showed before.
+        body: Block,
+    },
+    /// A tool ended.
+    ToolDone {
+        /// Of which session.
+        session: SessionId,
+        /// Which call.
+        call: CallId,
+        /// Whether it worked.
+        outcome: Outcome,
+        /// One line: what it did.
+        title: String,
+        /// What to show.
+        body: Option<Block>,
+    },
+    /// Somebody must allow or deny a call.
+    ApprovalNeeded {
+        /// Of which session.
+        session: SessionId,
+        /// What to answer to.
+        request: RequestId,
+        /// Which call.
+        call: CallId,
+        /// One line: what it would do.
+        title: String,
+        /// Why it is asked.
+        reason: String,
+        /// What it would change.
+        body: Option<Block>,
+    },
+    /// The model asks the user.
+    QuestionAsked {
+        /// Of which session.
+        session: SessionId,
+        /// What to answer to.
+        request: RequestId,
+        /// The questions.
+        questions: Vec<String>,
+    },
+    /// A question was answered, here or at another face.
+    Settled {
+        /// Of which session.
+        session: SessionId,
+        /// Which question.
+        request: RequestId,
+    },
+    /// A model call was paid for.
+    Spent {
+        /// Of which session.
+        session: SessionId,
+        /// On which model.
+        model: ModelRef,
+        /// Tokens.
+        usage: Usage,
+        /// Money; none where the price is unknown.
+        cost: Option<Money>,
+    },
+    /// A session's title, model or mode changed.
+    SessionChanged {
+        /// Which session.
+        session: SessionId,
+        /// Its title.
+        title: Option<String>,
+    },
+    /// Something the user should know.
+    Notice {
+        /// Of which session; none when it concerns all.
+        session: Option<SessionId>,
+        /// The text.
+        text: String,
+    },
+    /// A turn ended.
+    TurnDone {
+        /// Of which session.
+        session: SessionId,
+        /// Why.
+        stop: StopReason,
+        /// Tokens of all its calls.
+        usage: Usage,
+        /// Money of all its calls; none where a price is unknown.
+        cost: Option<Money>,
+    },
+    /// A turn could not go on.
+    TurnFailed {
+        /// Of which session.
+        session: SessionId,
+        /// What happened and what to do about it.
+        reason: String,
+    },
+}

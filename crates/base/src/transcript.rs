@@ -1,0 +1,105 @@
+//! A session is an append-only tree of entries; a message is an ordered list of parts.
+//!
+//! Nothing is rewritten or deleted: fork, rewind and "edit and resend" move the pointer that says
+//! which entry is the newest of the current branch.
+
+mod part;
+mod tree;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::id::EntryId;
+use crate::model::{ModelRef, StopReason, Usage};
+
+pub use part::{
+    Call, CallInput, CallResult, File, FileSource, Maker, Mended, Native, Origin, Outcome, Part,
+    PartBody, Piece,
+};
+pub use tree::{Tree, TreeError, turns};
+
+/// One node of a session's tree.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Entry {
+    /// Its id; ids of one process sort by time.
+    pub id: EntryId,
+    /// The entry it follows; none for the first of a session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<EntryId>,
+    /// When it was made.
+    pub at: Timestamp,
+    /// What it is.
+    #[serde(flatten)]
+    pub kind: EntryKind,
+}
+
+/// What an entry is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum EntryKind {
+    /// The user spoke.
+    User {
+        /// What was said.
+        parts: Vec<Part>,
+    },
+    /// A model answered.
+    Assistant {
+        /// What it said, thought and called, in its own order.
+        parts: Vec<Part>,
+        /// Which model.
+        model: ModelRef,
+        /// Why it stopped.
+        stop: StopReason,
+        /// What it used.
+        #[serde(default)]
+        usage: Usage,
+    },
+    /// The results of the calls in the entry above.
+    ToolResults {
+        /// One result a call, in the order of the calls.
+        parts: Vec<Part>,
+    },
+    /// Something the user should see and the model should not.
+    Notice {
+        /// The text.
+        text: String,
+    },
+    /// What came before is replaced, for the model, by a summary.
+    Compaction {
+        /// The summary, as the model reads it.
+        summary: String,
+        /// The first entry that stays verbatim; none if nothing does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        keep_from: Option<EntryId>,
+    },
+    /// Another model takes over.
+    ModelChange {
+        /// The new model.
+        to: ModelRef,
+    },
+    /// The workspace can be brought back to this moment.
+    Checkpoint {
+        /// What the checkpoint was made for.
+        label: String,
+    },
+}
+
+/// Who speaks in a [`Turn`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The user, and the results of tool calls.
+    User,
+    /// A model.
+    Assistant,
+}
+
+/// What a wire sees of an entry: a speaker and what was said, in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Turn {
+    /// Who speaks.
+    pub role: Role,
+    /// What was said.
+    pub parts: Vec<Part>,
+}

@@ -1,0 +1,232 @@
+//! The parts of a message, in exactly the order they were produced.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::id::CallId;
+
+/// One part of a message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Part {
+    /// What it is.
+    #[serde(flatten)]
+    pub body: PartBody,
+    /// Where it came from; feeds the taint rule.
+    pub origin: Origin,
+    /// What only its maker understands: a signature, an encrypted thought, a provider's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native: Option<Native>,
+}
+
+impl Part {
+    /// A part without a sidecar.
+    pub fn new(body: PartBody, origin: Origin) -> Self {
+        Self { body, origin, native: None }
+    }
+
+    /// Text the user wrote.
+    pub fn user_text(text: impl Into<String>) -> Self {
+        Self::new(PartBody::Text { text: text.into() }, Origin::User)
+    }
+
+    /// Text a model wrote.
+    pub fn assistant_text(text: impl Into<String>) -> Self {
+        Self::new(PartBody::Text { text: text.into() }, Origin::Assistant)
+    }
+
+    /// The same part with a sidecar.
+    #[must_use]
+    pub fn with_native(mut self, native: Native) -> Self {
+        self.native = Some(native);
+        self
+    }
+
+    /// The text of a text part.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.body {
+            PartBody::Text { text } => Some(text),
+            PartBody::Reasoning { .. }
+            | PartBody::Call(_)
+            | PartBody::Result(_)
+            | PartBody::File(_)
+            | PartBody::Opaque { .. } => None,
+        }
+    }
+}
+
+/// What a part is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum PartBody {
+    /// Text, refusals included.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// What the model thought; empty when the provider shows nothing of it.
+    Reasoning {
+        /// The thought, or a summary of it.
+        text: String,
+    },
+    /// The model calls a tool.
+    Call(Call),
+    /// A tool answers a call.
+    Result(CallResult),
+    /// An image, document or other file.
+    File(File),
+    /// A step only its maker understands (a search the provider ran itself); lives in the sidecar.
+    Opaque {
+        /// What the provider calls it.
+        label: String,
+    },
+}
+
+/// A tool call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Call {
+    /// Pairs the call with its result.
+    pub id: CallId,
+    /// Which tool.
+    pub name: String,
+    /// Its arguments.
+    pub input: CallInput,
+}
+
+/// A call's arguments: always an object, with the model's own text kept where it was not one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CallInput {
+    /// The arguments.
+    pub value: Map<String, Value>,
+    /// Set when the model's text was not a JSON object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mended: Option<Mended>,
+}
+
+impl CallInput {
+    /// Arguments that needed no mending.
+    pub fn sound(value: Map<String, Value>) -> Self {
+        Self { value, mended: None }
+    }
+}
+
+/// What the model really sent when its arguments were not a JSON object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "state", content = "original", rename_all = "snake_case")]
+pub enum Mended {
+    /// Almost JSON: the value beside this is what it must have meant.
+    Repaired(String),
+    /// Beyond repair: the value is empty and the call must not run.
+    Broken(String),
+}
+
+/// A tool's answer to a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CallResult {
+    /// The call it answers.
+    pub call: CallId,
+    /// The tool's name; some wires pair by it.
+    pub name: String,
+    /// Whether it worked.
+    pub outcome: Outcome,
+    /// What came out.
+    pub pieces: Vec<Piece>,
+}
+
+/// Whether a call worked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It did what it should.
+    Done,
+    /// It failed; the pieces say why.
+    Failed,
+}
+
+/// A piece of a tool's answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Piece {
+    /// Text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// An image or document.
+    File(File),
+}
+
+/// An image, document or other file in a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct File {
+    /// Its media type, such as `image/png`.
+    pub media_type: String,
+    /// A name to show and to send where a wire has room for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its bytes or address.
+    pub source: FileSource,
+}
+
+impl File {
+    /// Whether it is a picture.
+    pub fn is_image(&self) -> bool {
+        self.media_type.starts_with("image/")
+    }
+}
+
+/// A file's bytes or address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "at", content = "value", rename_all = "snake_case")]
+pub enum FileSource {
+    /// The bytes in standard base64, as every wire wants them.
+    Base64(String),
+    /// An address the provider fetches.
+    Url(String),
+}
+
+/// Where a part came from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "from", content = "name", rename_all = "snake_case")]
+pub enum Origin {
+    /// The person at the keyboard.
+    User,
+    /// A model.
+    Assistant,
+    /// Caiman itself: a note about the session that no person and no model wrote.
+    System,
+    /// A file of the workspace.
+    Workspace,
+    /// A command's output.
+    Shell,
+    /// A page or search result.
+    Web,
+    /// An MCP server, by name.
+    Mcp(String),
+    /// A skill, by name.
+    Skill(String),
+    /// Stored memory.
+    Memory,
+    /// A chat channel's sender.
+    Channel(String),
+}
+
+/// A sidecar that only the model that made it may see again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Native {
+    /// Who made it.
+    pub maker: Maker,
+    /// What the maker's wire format put here; only that format's file reads it.
+    pub data: Value,
+}
+
+/// Who made a sidecar: provider, model and wire format must all match for a replay.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Maker {
+    /// The provider's id.
+    pub provider: String,
+    /// The model's id, as it was asked for.
+    pub model: String,
+    /// The wire format's name.
+    pub wire: String,
+}

@@ -1,0 +1,181 @@
+//! The tree itself, and what a model sees of a branch.
+
+use std::collections::HashMap;
+
+use super::{Entry, EntryKind, Origin, Part, PartBody, Role, Turn};
+use crate::id::EntryId;
+
+/// Why entries do not form a tree.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TreeError {
+    /// An entry follows one that is not there.
+    #[error("entry {entry} follows {parent}, which is missing")]
+    MissingParent {
+        /// The entry.
+        entry: EntryId,
+        /// What it claims to follow.
+        parent: EntryId,
+    },
+    /// The same id twice.
+    #[error("entry {0} is there twice")]
+    Duplicate(EntryId),
+    /// The asked-for entry is not there.
+    #[error("there is no entry {0}")]
+    NotFound(EntryId),
+}
+
+/// A session's entries, indexed by id. It only grows.
+#[derive(Debug, Clone, Default)]
+pub struct Tree {
+    entries: Vec<Entry>,
+    place: HashMap<EntryId, usize>,
+}
+
+impl Tree {
+    /// Builds a tree from entries in the order they were appended; a parent stands before its children.
+    pub fn from_entries(entries: impl IntoIterator<Item = Entry>) -> Result<Self, TreeError> {
+        let mut tree = Self::default();
+        for entry in entries {
+            tree.append(entry)?;
+        }
+        Ok(tree)
+    }
+
+    /// Adds an entry below one that is already there, or a new root.
+    pub fn append(&mut self, entry: Entry) -> Result<(), TreeError> {
+        if let Some(parent) = entry.parent.filter(|parent| !self.place.contains_key(parent)) {
+            return Err(TreeError::MissingParent { entry: entry.id, parent });
+        }
+        if self.place.insert(entry.id, self.entries.len()).is_some() {
+            return Err(TreeError::Duplicate(entry.id));
+        }
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// Every entry, in the order of appending.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// One entry.
+    pub fn get(&self, id: EntryId) -> Option<&Entry> {
+        self.place.get(&id).map(|&at| &self.entries[at])
+    }
+
+    /// The path from the root to `head`. Parents stand before children, so it always ends.
+    pub fn branch(&self, head: EntryId) -> Result<Vec<&Entry>, TreeError> {
+        let mut path = Vec::new();
+        let mut next = Some(head);
+        while let Some(id) = next {
+            let entry = self.get(id).ok_or(TreeError::NotFound(id))?;
+            path.push(entry);
+            next = entry.parent;
+        }
+        path.reverse();
+        Ok(path)
+    }
+}
+
+/// What a model sees of a branch: the newest compaction's summary stands for what it replaces,
+/// notices, model changes and checkpoints are left out, neighbours of one role are joined.
+pub fn turns<'a>(branch: impl IntoIterator<Item = &'a Entry>) -> Vec<Turn> {
+    let branch: Vec<&Entry> = branch.into_iter().collect();
+    let mut turns: Vec<Turn> = Vec::new();
+    let mut say = |role: Role, parts: &[Part]| match turns.last_mut() {
+        Some(last) if last.role == role => last.parts.extend_from_slice(parts),
+        Some(_) | None => turns.push(Turn { role, parts: parts.to_vec() }),
+    };
+    let mut visible: &[&Entry] = &branch;
+    let newest = branch.iter().rposition(|e| matches!(e.kind, EntryKind::Compaction { .. }));
+    if let Some(at) = newest
+        && let EntryKind::Compaction { summary, keep_from } = &branch[at].kind
+    {
+        let text = PartBody::Text { text: summary.clone() };
+        say(Role::User, &[Part::new(text, Origin::System)]);
+        let kept = keep_from.and_then(|id| branch.iter().position(|entry| entry.id == id));
+        visible = &branch[kept.unwrap_or(at)..];
+    }
+    for entry in visible {
+        match &entry.kind {
+            EntryKind::User { parts } | EntryKind::ToolResults { parts } => say(Role::User, parts),
+            EntryKind::Assistant { parts, .. } => say(Role::Assistant, parts),
+            EntryKind::Notice { .. }
+            | EntryKind::Compaction { .. }
+            | EntryKind::ModelChange { .. }
+            | EntryKind::Checkpoint { .. } => {}
+        }
+    }
+    turns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Timestamp;
+    use crate::model::{ModelRef, StopReason, Usage};
+
+    fn entry(parent: Option<&Entry>, kind: EntryKind) -> Entry {
+        let parent = parent.map(|entry| entry.id);
+        Entry { id: EntryId::new(), parent, at: Timestamp::default(), kind }
+    }
+
+    fn user(text: &str) -> EntryKind {
+        EntryKind::User { parts: vec![Part::user_text(text)] }
+    }
+
+    fn assistant(text: &str) -> EntryKind {
+        EntryKind::Assistant {
+            parts: vec![Part::assistant_text(text)],
+            model: ModelRef::new("demo", "tour"),
+            stop: StopReason::Done,
+            usage: Usage::default(),
+        }
+    }
+
+    fn said(turns: &[Turn]) -> Vec<String> {
+        let line = |turn: &Turn| {
+            let texts: Vec<_> = turn.parts.iter().filter_map(Part::as_text).collect();
+            format!("{:?}: {}", turn.role, texts.join("+"))
+        };
+        turns.iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_fork_shares_its_stem_and_nothing_else() {
+        let first = entry(None, user("a"));
+        let left = entry(Some(&first), assistant("left"));
+        let right = entry(Some(&first), assistant("right"));
+        let tree = Tree::from_entries([first.clone(), left, right.clone()]).unwrap();
+        assert_eq!(tree.branch(right.id).unwrap(), vec![&first, &right]);
+    }
+
+    #[test]
+    fn a_child_without_its_parent_is_refused() {
+        let lost = entry(None, user("a"));
+        let child = entry(Some(&lost), user("b"));
+        let error = Tree::from_entries([child.clone()]).unwrap_err();
+        assert_eq!(error, TreeError::MissingParent { entry: child.id, parent: lost.id });
+        let error = Tree::from_entries([lost.clone(), lost.clone()]).unwrap_err();
+        assert_eq!(error, TreeError::Duplicate(lost.id));
+    }
+
+    #[test]
+    fn a_compaction_stands_for_what_it_replaces() {
+        let a = entry(None, user("a"));
+        let b = entry(Some(&a), assistant("b"));
+        let c = entry(Some(&b), user("c"));
+        let keep = EntryKind::Compaction { summary: "sum".into(), keep_from: Some(c.id) };
+        let d = entry(Some(&c), keep);
+        let e = entry(Some(&d), assistant("e"));
+        assert_eq!(said(&turns([&a, &b, &c, &d, &e])), ["User: sum+c", "Assistant: e"]);
+        assert_eq!(said(&turns([&a, &b, &c])), ["User: a", "Assistant: b", "User: c"]);
+    }
+
+    #[test]
+    fn an_entry_survives_json() {
+        let notice = entry(None, EntryKind::Notice { text: "hi".into() });
+        let json = serde_json::to_string(&notice).unwrap();
+        assert_eq!(serde_json::from_str::<Entry>(&json).unwrap(), notice);
+    }
+}

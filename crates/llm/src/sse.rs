@@ -1,0 +1,1 @@
+//! Bytes to events, however they are split.

@@ -1,0 +1,3 @@
+//! The memory: SQLite.
+//!
+//! Placeholder, replaced at once.

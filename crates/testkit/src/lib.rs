@@ -1,0 +1,3 @@
+//! Test parts.
+//!
+//! Placeholder, replaced at once.
