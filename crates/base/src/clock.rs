@@ -62,13 +62,11 @@ impl Clock {
     /// The time now.
     #[expect(clippy::disallowed_methods, reason = "this is the sanctioned reader of the clock")]
     pub fn now(&self) -> Timestamp {
-        match &self.fixed {
-            Some(at) => Timestamp(at.load(Ordering::Relaxed)),
-            None => {
-                let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
-            }
+        if let Some(at) = &self.fixed {
+            return Timestamp(at.load(Ordering::Relaxed));
         }
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
     }
 
     /// Moves a fixed clock; the machine's clock does not listen.

@@ -43,7 +43,7 @@ impl CommandLine {
             stdin: None,
             folder: None,
             env: env.clone(),
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
         }
     }
 }

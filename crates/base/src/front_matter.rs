@@ -1,1 +1,233 @@
 //! Definition files: YAML between two `---` lines, and the body below.
+//!
+//! Agents, skills and commands are Markdown files that people write by hand and other programs read
+//! leniently. [`parse`] reads them as strict YAML first; where that fails, a second reader takes line by
+//! line, starting a new field only where a line begins with a key the caller knows. Text it cannot make
+//! sense of stays text: nothing here fails.
+
+mod lenient;
+
+use serde_json::{Map, Value};
+
+/// Largest header that is read as YAML; a longer one is no definition file's.
+const HEADER_LIMIT: usize = 256 * 1024;
+
+/// A definition file in its two parts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Document {
+    /// The header's fields, in the order they are written in.
+    pub fields: Map<String, Value>,
+    /// What follows the header.
+    pub body: String,
+    /// What was wrong with the header and how it was read all the same.
+    pub notes: Vec<Note>,
+}
+
+/// Something unusual about a header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// It is not strict YAML; the text says why. It was read line by line.
+    NotYaml(String),
+    /// It has no closing `---`.
+    Unclosed,
+    /// A key is there twice; the last one counts.
+    Repeated(String),
+    /// A value such as `#059669` is a comment to YAML; it was taken as text.
+    Colour(String),
+    /// It is larger than any definition needs and was left unread.
+    TooLarge,
+}
+
+impl Document {
+    /// A field as text; none where it is absent, empty, or a list or table.
+    pub fn text(&self, key: &str) -> Option<String> {
+        let text = match self.fields.get(key)? {
+            Value::String(text) => text.trim().to_owned(),
+            Value::Number(number) => number.to_string(),
+            Value::Bool(flag) => flag.to_string(),
+            Value::Null | Value::Array(_) | Value::Object(_) => return None,
+        };
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// A field of running text. Authors who know that it must be one line write `\n` in it.
+    pub fn prose(&self, key: &str) -> Option<String> {
+        self.text(key).map(|text| text.replace("\\n", "\n"))
+    }
+
+    /// A field as a list: a YAML list, or names with commas between them. Commas in parentheses, as
+    /// in `Bash(git log:*, git diff:*)`, do not part.
+    pub fn list(&self, key: &str) -> Option<Vec<String>> {
+        match self.fields.get(key)? {
+            Value::Array(items) => Some(items.iter().filter_map(item_text).collect()),
+            Value::String(text) => Some(split_at_commas(text)),
+            Value::Number(_) | Value::Bool(_) => self.text(key).map(|text| vec![text]),
+            Value::Null | Value::Object(_) => None,
+        }
+    }
+
+    /// A field as yes or no, in any of the words people use.
+    pub fn flag(&self, key: &str) -> Option<bool> {
+        match self.text(key)?.to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" | "1" => Some(true),
+            "false" | "no" | "off" | "0" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A field as a whole number.
+    pub fn number(&self, key: &str) -> Option<u64> {
+        self.text(key)?.parse().ok()
+    }
+}
+
+/// Reads a definition file. `known_keys` are the fields the caller looks for; they decide where a
+/// field begins when the header is not strict YAML.
+pub fn parse(text: &str, known_keys: &[&str]) -> Document {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let Some(parts) = split(&text, known_keys) else {
+        return Document { body: text, ..Document::default() };
+    };
+    let mut document = Document { body: parts.body.to_owned(), ..Document::default() };
+    if !parts.is_closed {
+        document.notes.push(Note::Unclosed);
+    }
+    if parts.header.len() > HEADER_LIMIT {
+        document.notes.push(Note::TooLarge);
+        return document;
+    }
+    let header = dedented(parts.header);
+    match yaml_table(&header) {
+        Ok(fields) => document.fields = fields,
+        Err(reason) => {
+            document.notes.push(Note::NotYaml(reason));
+            lenient::read(&header, known_keys, &mut document);
+        }
+    }
+    restore_colours(&header, &mut document);
+    document
+}
+
+struct Parts<'t> {
+    header: &'t str,
+    body: &'t str,
+    is_closed: bool,
+}
+
+/// Parts header and body. A line of `---` that is indented like the opening one closes; where there
+/// is none, an indented differently one does, for then it cannot belong to a text in the header.
+fn split<'t>(text: &'t str, known_keys: &[&str]) -> Option<Parts<'t>> {
+    let start = text.len() - text.trim_start().len();
+    let start = text[..start].rfind('\n').map_or(0, |line_break| line_break + 1);
+    let (opening, rest) = text[start..].split_once('\n')?;
+    if opening.trim() != "---" {
+        return None;
+    }
+    let indent = opening.len() - opening.trim_start().len();
+    let mut offset = 0;
+    let mut other = None;
+    for line in rest.split_inclusive('\n') {
+        let end = offset + line.len();
+        if line.trim() == "---" {
+            let parts = Parts { header: &rest[..offset], body: &rest[end..], is_closed: true };
+            if line.len() - line.trim_start().len() == indent {
+                return Some(parts);
+            }
+            other.get_or_insert(parts);
+        }
+        offset = end;
+    }
+    other.or_else(|| unclosed(rest, known_keys))
+}
+
+/// A header nobody closed ends at its first empty line, if it begins with a known key.
+fn unclosed<'t>(rest: &'t str, known_keys: &[&str]) -> Option<Parts<'t>> {
+    lenient::key_of(rest.lines().next()?.trim_start(), known_keys)?;
+    let end = rest.find("\n\n").map_or(rest.len(), |end| end + 1);
+    Some(Parts { header: &rest[..end], body: &rest[end..], is_closed: false })
+}
+
+/// The header without the indentation all its lines share.
+fn dedented(header: &str) -> String {
+    let filled = header.lines().filter(|line| !line.trim().is_empty());
+    let indent = filled.map(|line| line.len() - line.trim_start_matches(' ').len()).min();
+    let Some(indent) = indent.filter(|indent| *indent > 0) else { return header.to_owned() };
+    let lines = header.lines().map(|line| line.get(indent..).unwrap_or_default());
+    lines.fold(String::with_capacity(header.len()), |text, line| text + line + "\n")
+}
+
+/// Strict YAML, within a budget that no definition file comes near.
+fn yaml(text: &str) -> Result<Value, String> {
+    let budget = serde_saphyr::budget! {
+        max_depth: 32,
+        max_nodes: 20_000,
+        max_events: 50_000,
+        max_anchors: 50,
+        max_aliases: 50,
+        max_documents: 1,
+        max_total_scalar_bytes: HEADER_LIMIT,
+    };
+    let options = serde_saphyr::options! {
+        budget: budget,
+        // `no` is a word, not a refusal; the reader of a field decides what counts as one.
+        strict_booleans: true,
+        with_snippet: false,
+    };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())
+}
+
+fn yaml_table(text: &str) -> Result<Map<String, Value>, String> {
+    match yaml(text)? {
+        Value::Object(fields) => Ok(fields),
+        Value::Null => Ok(Map::new()),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err("the header is not a list of fields".to_owned())
+        }
+    }
+}
+
+/// Gives `color: #059669` its value back, which YAML takes for a comment.
+fn restore_colours(header: &str, document: &mut Document) {
+    for line in header.lines() {
+        let Some((key, value)) = line.split_once(':') else { continue };
+        let value = value.trim();
+        let is_colour = value.strip_prefix('#').is_some_and(|digits| {
+            matches!(digits.len(), 3 | 4 | 6 | 8) && digits.chars().all(|c| c.is_ascii_hexdigit())
+        });
+        if is_colour && document.fields.get(key) == Some(&Value::Null) {
+            document.fields.insert(key.to_owned(), Value::from(value));
+            document.notes.push(Note::Colour(key.to_owned()));
+        }
+    }
+}
+
+fn item_text(item: &Value) -> Option<String> {
+    match item {
+        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn split_at_commas(text: &str) -> Vec<String> {
+    let mut items = vec![String::new()];
+    let mut open = 0_usize;
+    for c in text.chars() {
+        match c {
+            '(' => open += 1,
+            ')' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        match (c, open) {
+            (',', 0) => items.push(String::new()),
+            _ => items.last_mut().into_iter().for_each(|item| item.push(c)),
+        }
+    }
+    let trimmed = items.iter().map(|item| item.trim().to_owned());
+    trimmed.filter(|item| !item.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@
 //! | [`front_matter`] | definition files: YAML between two `---` lines, and the body below |
 //! | [`task`] | [`TaskScope`], the only way work is started |
 //! | [`env`], [`paths`], [`clock`] | the only readers of environment, home folder and clock |
+//! | [`trust`] | which projects may run what their files say |
 //! | [`command`] | running a command, as a capability that `guard` provides |
 //! | [`secret`] | values that must not reach logs, events, exports or a model |
 //!
@@ -31,6 +32,7 @@ pub mod protocol;
 pub mod secret;
 pub mod task;
 pub mod transcript;
+pub mod trust;
 
 pub use block::Block;
 pub use clock::{Clock, Timestamp};

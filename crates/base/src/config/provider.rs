@@ -4,6 +4,7 @@
 //! file says about a provider, a model or a quirk, a user can say otherwise.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,32 +14,38 @@ use crate::model::Effort;
 use crate::secret::Secret;
 
 /// One provider of models.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Provider {
     /// Name to show.
+    #[schemars(extend("x-trust" = "allowed"))]
     pub name: Option<String>,
     /// How to reach it and which wire format it speaks; `openai-compat` if left out.
     #[serde(rename = "type")]
     pub kind: Option<ProviderKind>,
     /// Wire format, where it is not the usual one of the type.
     pub wire: Option<Wire>,
-    /// Base URL. Variables are expanded.
+    /// Base URL.
+    #[schemars(extend("x-expand" = true))]
     pub base_url: Option<String>,
-    /// API key. Variables are expanded.
+    /// API key.
     pub api_key: Option<Secret>,
     /// Environment variables that may hold the key, best first.
     pub key_variables: Vec<String>,
     /// Environment variable that may hold another base URL.
     pub base_url_variable: Option<String>,
     /// Leave this provider out.
+    #[schemars(extend("x-trust" = "narrowing"))]
     pub disable: bool,
     /// Text put before the system prompt.
     pub system_prompt_prefix: Option<String>,
-    /// HTTP headers to add; an empty value removes one. Variables are expanded.
+    /// HTTP headers to add; an empty value removes one.
+    #[schemars(extend("x-expand" = true))]
     pub extra_headers: BTreeMap<String, String>,
-    /// Fields to add to every request body.
+    /// Fields to add to every request body. Nothing is expanded in them.
     pub extra_body: Map<String, Value>,
+    /// More such fields, under the name Crush uses.
+    pub provider_options: Map<String, Value>,
     /// Ask the server for its models; by default only when none are listed.
     pub discover_models: Option<bool>,
     /// Paid by subscription: tokens cost nothing.
@@ -51,7 +58,8 @@ pub struct Provider {
     pub api_version: Option<String>,
     /// Named profile of the cloud's own configuration files (Bedrock).
     pub profile: Option<String>,
-    /// Command that renews cloud credentials when they have expired. Variables are expanded.
+    /// Command that renews cloud credentials when they have expired.
+    #[schemars(extend("x-expand" = true))]
     pub aws_auth_refresh: Option<String>,
     /// Model for the main work when the user names none.
     pub default_large_model_id: Option<String>,
@@ -61,15 +69,30 @@ pub struct Provider {
     pub quirks: Quirks,
     /// Timeouts, proxy and certificates.
     pub network: Network,
-    /// Its models.
+    /// Its models. A model of the same id in a later file is laid over an earlier one.
+    #[schemars(extend("x-trust" = "allowed", "x-key" = "id"))]
     pub models: Vec<Model>,
+}
+
+/// Headers, addresses and bodies may hold secrets, so only what cannot is printed.
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Provider")
+            .field("name", &self.name)
+            .field("kind", &self.kind)
+            .field("wire", &self.wire)
+            .field("disable", &self.disable)
+            .field("models", &self.models.len())
+            .finish_non_exhaustive()
+    }
 }
 
 /// How a provider is reached. The names are the ones Crush uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(extend("x-aliases" = ["gemini"]))]
 pub enum ProviderKind {
-    /// OpenAI itself: Responses, bearer key.
+    /// `OpenAI` itself: Responses, bearer key.
     Openai,
     /// Anything that speaks Chat Completions.
     #[default]
@@ -81,7 +104,7 @@ pub enum ProviderKind {
     Google,
     /// Gemini and Claude on Google Cloud.
     GoogleVertex,
-    /// OpenAI models on Azure.
+    /// `OpenAI` models on Azure.
     Azure,
     /// Models on AWS Bedrock.
     Bedrock,
@@ -155,17 +178,22 @@ pub struct Model {
     /// Most tokens asked for in one answer; 0 leaves it to the provider.
     pub default_max_tokens: u64,
     /// Dollars for a million prompt tokens.
+    #[schemars(extend("x-trust" = "ignored"))]
     pub cost_per_1m_in: f64,
     /// Dollars for a million output tokens.
+    #[schemars(extend("x-trust" = "ignored"))]
     pub cost_per_1m_out: f64,
     /// Dollars for a million prompt tokens written to the cache.
+    #[schemars(extend("x-trust" = "ignored"))]
     pub cost_per_1m_in_cached: f64,
     /// Dollars for a million prompt tokens read from the cache.
+    #[schemars(extend("x-trust" = "ignored"))]
     pub cost_per_1m_out_cached: f64,
     /// Whether it can think before it answers.
     pub can_reason: bool,
     /// The efforts it knows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-merge" = "replace"))]
     pub reasoning_levels: Vec<Effort>,
     /// The effort used when the user sets none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,6 +202,7 @@ pub struct Model {
     pub supports_attachments: bool,
     /// Wire format, where it differs from the provider's.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-trust" = "ignored"))]
     pub wire: Option<Wire>,
     /// Sampling defaults.
     #[serde(skip_serializing_if = "Sampling::is_unset")]
@@ -204,6 +233,7 @@ pub struct Sampling {
     pub presence_penalty: Option<f64>,
     /// Fields to add to the request body for this model.
     #[serde(skip_serializing_if = "Map::is_empty")]
+    #[schemars(extend("x-trust" = "ignored"))]
     pub provider_options: Map<String, Value>,
 }
 
@@ -249,10 +279,14 @@ pub struct Quirks {
     /// Tool calls are asked for and read as `<tool_call>` text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_calls: Option<bool>,
+    /// Thoughts come as `<think>` text and are taken out of it (Chat).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think_tags: Option<bool>,
     /// Sampling settings are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixed_sampling: Option<bool>,
-    /// Reported output tokens leave thinking out (Chat): it is added.
+    /// Reported output tokens may leave thinking out without the total telling (Chat): thinking that
+    /// exceeds the output is added to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_beside_output: Option<bool>,
     /// Whether answers may be streamed; default yes.
@@ -279,6 +313,7 @@ impl Quirks {
             user_after_tool: over.user_after_tool.or(self.user_after_tool),
             cache_marks: over.cache_marks.or(self.cache_marks),
             text_calls: over.text_calls.or(self.text_calls),
+            think_tags: over.think_tags.or(self.think_tags),
             fixed_sampling: over.fixed_sampling.or(self.fixed_sampling),
             reasoning_beside_output: over.reasoning_beside_output.or(self.reasoning_beside_output),
             stream: over.stream.or(self.stream),
@@ -368,21 +403,27 @@ pub enum CacheMarks {
 pub struct Network {
     /// Seconds to wait for a connection; default 10.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-trust" = "allowed"))]
     pub connect_timeout_s: Option<u64>,
     /// Seconds to wait for the answer to begin; default 300 (thinking models are slow to start).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-trust" = "allowed"))]
     pub response_timeout_s: Option<u64>,
     /// Seconds a stream may be silent; default 120.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-trust" = "allowed"))]
     pub idle_timeout_s: Option<u64>,
     /// Tries for errors that may pass; default 3.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-trust" = "allowed"))]
     pub tries: Option<u32>,
-    /// Proxy URL; by default the system's. `none` goes direct. Variables are expanded.
+    /// Proxy URL; by default the system's. `none` goes direct.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-trust" = "ignored", "x-expand" = true))]
     pub proxy: Option<String>,
     /// PEM file with more certificate authorities.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-trust" = "ignored"))]
     pub ca_file: Option<String>,
 }
 

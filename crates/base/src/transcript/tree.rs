@@ -162,14 +162,16 @@ mod tests {
 
     #[test]
     fn a_compaction_stands_for_what_it_replaces() {
-        let a = entry(None, user("a"));
-        let b = entry(Some(&a), assistant("b"));
-        let c = entry(Some(&b), user("c"));
-        let keep = EntryKind::Compaction { summary: "sum".into(), keep_from: Some(c.id) };
-        let d = entry(Some(&c), keep);
-        let e = entry(Some(&d), assistant("e"));
-        assert_eq!(said(&turns([&a, &b, &c, &d, &e])), ["User: sum+c", "Assistant: e"]);
-        assert_eq!(said(&turns([&a, &b, &c])), ["User: a", "Assistant: b", "User: c"]);
+        let first = entry(None, user("a"));
+        let answer = entry(Some(&first), assistant("b"));
+        let kept = entry(Some(&answer), user("c"));
+        let summary = EntryKind::Compaction { summary: "sum".into(), keep_from: Some(kept.id) };
+        let summary = entry(Some(&kept), summary);
+        let last = entry(Some(&summary), assistant("e"));
+        let whole = [&first, &answer, &kept, &summary, &last];
+        assert_eq!(said(&turns(whole)), ["User: sum+c", "Assistant: e"]);
+        let before = [&first, &answer, &kept];
+        assert_eq!(said(&turns(before)), ["User: a", "Assistant: b", "User: c"]);
     }
 
     #[test]

@@ -1,0 +1,239 @@
+//! What other programs' files and earlier names say, put into our words before anything is checked.
+//!
+//! Crush's settings have our keys, save for a few it has renamed itself and a few that are its state.
+//! Claude Code's `settings.json` and `.mcp.json` have their own; of those, only what we act on is taken.
+
+use std::collections::BTreeMap;
+
+use super::problem::{Problems, Severity};
+use super::rules::HOOK_EVENTS;
+use super::shape::Shape;
+use super::tree::{Kind, Node, Place};
+
+/// Whose words a file is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    /// `caiman.json` and `crush.json`.
+    Settings,
+    /// Claude Code's `settings.json`: permissions, hooks and variables.
+    Claude,
+    /// `.mcp.json`: servers.
+    Mcp,
+}
+
+type Table = BTreeMap<String, Node>;
+
+/// The tree in our words.
+pub(super) fn adopt(format: Format, mut root: Node, problems: &mut Problems) -> Node {
+    let Some(table) = root.table_mut() else { return root };
+    match format {
+        Format::Settings => {}
+        Format::Claude => {
+            table.retain(|key, _| ["permissions", "hooks", "env"].contains(&key.as_str()));
+            if let Some(rules) = table.get_mut("permissions").and_then(Node::table_mut) {
+                let taken = ["allow", "ask", "deny", "additionalDirectories", "defaultMode"];
+                rules.retain(|key, _| taken.contains(&key.as_str()));
+            }
+            if let Some(hooks) = table.get_mut("hooks").and_then(Node::table_mut) {
+                hooks.retain(|event, _| HOOK_EVENTS.contains(&event.as_str()));
+            }
+        }
+        Format::Mcp => table.retain(|key, _| key == "mcpServers"),
+    }
+    adopt_servers(table);
+    adopt_permissions(table);
+    adopt_hooks(table, format, problems);
+    adopt_crush_state(table, problems);
+    adopt_options(table, problems);
+    adopt_durations(table);
+    root
+}
+
+fn adopt_servers(table: &mut Table) {
+    let Some(mut servers) = table.remove("mcpServers") else { return };
+    let shape = Shape::root().property("mcp").and_then(Shape::entries);
+    for server in servers.table_mut().into_iter().flat_map(BTreeMap::values_mut) {
+        let Some(entry) = server.table_mut() else { continue };
+        if let Some(mut oauth) = entry.remove("oauth") {
+            let place = oauth.place;
+            if let Some(inner) = oauth.table_mut() {
+                let names =
+                    [("clientId", "oauth_client_id"), ("callbackPort", "oauth_callback_port")];
+                for (theirs, ours) in names {
+                    entry.extend(inner.remove(theirs).map(|node| (ours.to_owned(), node)));
+                }
+                oauth = Node::new(Kind::Flag(true), place);
+            }
+            entry.insert("oauth".to_owned(), oauth);
+        }
+        // Their time-outs count milliseconds, ours seconds.
+        if let Some(Kind::Number(number)) = entry.get_mut("timeout").map(|node| &mut node.kind)
+            && let Some(ms) = number.as_u64()
+        {
+            *number = ms.div_ceil(1000).into();
+        }
+        if let Some(Kind::Text(kind)) = entry.get_mut("type").map(|node| &mut node.kind)
+            && kind == "streamable-http"
+        {
+            "http".clone_into(kind);
+        }
+        entry.retain(|key, _| shape.is_some_and(|shape| shape.property(key).is_some()));
+    }
+    match table.remove("mcp") {
+        Some(ours) => {
+            let mcp = Shape::root().property("mcp");
+            table.insert("mcp".to_owned(), super::merge::lay_over(servers, ours, mcp));
+        }
+        None => drop(table.insert("mcp".to_owned(), servers)),
+    }
+}
+
+fn adopt_permissions(table: &mut Table) {
+    let Some(rules) = table.get_mut("permissions").and_then(Node::table_mut) else { return };
+    rename(rules, "defaultMode", "default_mode");
+    rename(rules, "additionalDirectories", "additional_directories");
+    if let Some(Kind::Text(mode)) = rules.get_mut("default_mode").map(|node| &mut node.kind) {
+        let ours = match mode.as_str() {
+            "manual" => "default",
+            "acceptEdits" => "accept_edits",
+            "dontAsk" => "dont_ask",
+            "bypassPermissions" => "bypass",
+            _ => return,
+        };
+        ours.clone_into(mode);
+    }
+}
+
+/// Claude Code groups handlers under a matcher; we keep one flat list an event, as Crush does.
+fn adopt_hooks(table: &mut Table, format: Format, problems: &mut Problems) {
+    let Some(hooks) = table.get_mut("hooks").and_then(Node::table_mut) else { return };
+    for (event, list) in hooks.iter_mut() {
+        let Kind::List(items) = &mut list.kind else { continue };
+        let mut flat = Vec::with_capacity(items.len());
+        for mut item in std::mem::take(items) {
+            let group = item.table_mut();
+            let handlers =
+                group.and_then(|group| Some((group.remove("hooks")?, group.remove("matcher"))));
+            let Some((handlers, matcher)) = handlers else {
+                flat.push(item);
+                continue;
+            };
+            let Kind::List(handlers) = handlers.kind else { continue };
+            for handler in handlers {
+                flat.extend(adopt_handler(handler, matcher.clone(), event, problems));
+            }
+        }
+        if format == Format::Claude {
+            let known = ["command", "name", "matcher", "timeout"];
+            for entry in flat.iter_mut().filter_map(Node::table_mut) {
+                entry.retain(|key, _| known.contains(&key.as_str()));
+            }
+        }
+        *items = flat;
+    }
+}
+
+fn adopt_handler(
+    mut handler: Node,
+    matcher: Option<Node>,
+    event: &str,
+    problems: &mut Problems,
+) -> Option<Node> {
+    let place = handler.place;
+    let Some(entry) = handler.table_mut() else { return Some(handler) };
+    let kind = entry.remove("type");
+    if let Some(kind) = kind.as_ref().and_then(Node::text).filter(|kind| *kind != "command") {
+        let kind: String = kind.chars().take(20).collect();
+        let message = format!("hooks of type `{kind}` are not run");
+        problems.push(Severity::Warning, place.at(&format!("hooks.{event}")), message);
+        return None;
+    }
+    entry.extend(matcher.map(|matcher| ("matcher".to_owned(), matcher)));
+    Some(handler)
+}
+
+/// What Crush keeps in its files for itself: recent choices and tokens.
+fn adopt_crush_state(table: &mut Table, problems: &mut Problems) {
+    drop(table.remove("recent_models"));
+    let providers = table.get_mut("providers").and_then(Node::table_mut);
+    for (id, provider) in providers.into_iter().flatten() {
+        let Some(entry) = provider.table_mut() else { continue };
+        drop(entry.remove("id"));
+        if let Some(token) = entry.remove("oauth") {
+            let path = format!("providers.{id}.oauth");
+            let message = "sign-ins of other programs are not used";
+            let hint = format!("`caiman login {id}` makes one of our own");
+            problems.push_hinted(Severity::Note, token.place.at(&path), message, Some(hint));
+        }
+    }
+    let servers = table.get_mut("mcp").and_then(Node::table_mut);
+    for entry in servers.into_iter().flat_map(BTreeMap::values_mut).filter_map(Node::table_mut) {
+        drop(entry.remove("oauth_token"));
+    }
+}
+
+fn adopt_options(table: &mut Table, problems: &mut Problems) {
+    let Some(options) = table.get_mut("options").and_then(Node::table_mut) else { return };
+    if let Some(style) = options.remove("notification_style") {
+        renamed(problems, style.place, "options.notification_style", "options.notifications");
+        options.entry("notifications".to_owned()).or_insert(style);
+    }
+    if let Some(flag) = options.remove("disable_notifications") {
+        renamed(problems, flag.place, "options.disable_notifications", "options.notifications");
+        if flag.kind == Kind::Flag(true) {
+            let disabled = Node::new(Kind::Text("disabled".to_owned()), flag.place);
+            options.insert("notifications".to_owned(), disabled);
+        }
+    }
+    let attribution = options.get_mut("attribution").and_then(Node::table_mut);
+    if let Some(attribution) = attribution
+        && let Some(flag) = attribution.remove("co_authored_by")
+    {
+        let (old, new) =
+            ("options.attribution.co_authored_by", "options.attribution.trailer_style");
+        renamed(problems, flag.place, old, new);
+        let kind = match flag.kind {
+            Kind::Flag(true) => Kind::Text("co-authored-by".to_owned()),
+            Kind::Flag(false) => Kind::Text("none".to_owned()),
+            other @ (Kind::Null
+            | Kind::Number(_)
+            | Kind::Text(_)
+            | Kind::List(_)
+            | Kind::Table(_)) => other,
+        };
+        let style = Node::new(kind, flag.place);
+        attribution.entry("trailer_style".to_owned()).or_insert(style);
+    }
+}
+
+/// Crush writes the tools' time limits as whole nanoseconds, or as text such as `5s`.
+fn adopt_durations(table: &mut Table) {
+    let Some(tools) = table.get_mut("tools").and_then(Node::table_mut) else { return };
+    for entry in tools.values_mut().filter_map(Node::table_mut) {
+        let Some(limit) = entry.remove("timeout") else { continue };
+        let ms = match &limit.kind {
+            Kind::Number(number) => number.as_u64().map(|nanoseconds| nanoseconds / 1_000_000),
+            Kind::Text(text) => duration_ms(text),
+            Kind::Null | Kind::Flag(_) | Kind::List(_) | Kind::Table(_) => None,
+        };
+        let kind = ms.map_or(limit.kind, |ms| Kind::Number(ms.into()));
+        entry.entry("timeout_ms".to_owned()).or_insert(Node::new(kind, limit.place));
+    }
+}
+
+fn duration_ms(text: &str) -> Option<u64> {
+    let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
+    let (amount, factor) =
+        units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))?;
+    amount.trim().parse::<u64>().ok()?.checked_mul(factor)
+}
+
+fn rename(table: &mut Table, old: &str, new: &str) {
+    if let Some(node) = table.remove(old) {
+        table.entry(new.to_owned()).or_insert(node);
+    }
+}
+
+fn renamed(problems: &mut Problems, place: Place, old: &str, new: &str) {
+    problems.push(Severity::Note, place.at(old), format!("this key is now called `{new}`"));
+}

@@ -1,0 +1,143 @@
+//! Which files are read, in which order, and whose they are.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::compat::Format;
+use crate::env::Env;
+use crate::paths::Paths;
+
+/// Largest file that is read: settings are written by hand.
+const SIZE_LIMIT: u64 = 1024 * 1024;
+
+/// The files of one folder of a project, lowest priority first.
+pub(crate) const PROJECT_FILES: [&str; 7] = [
+    ".mcp.json",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    "crush.json",
+    ".crush.json",
+    "caiman.json",
+    ".caiman.json",
+];
+
+/// A place where settings may be.
+pub(super) struct Layer {
+    pub(super) path: PathBuf,
+    pub(super) format: Format,
+    /// The project's folder it lies in; none for the user's and the machine's files.
+    pub(super) folder: Option<PathBuf>,
+}
+
+/// Every place that is looked at, lowest priority first.
+pub(super) fn layers(paths: &Paths, env: &Env, cwd: &Path) -> Vec<Layer> {
+    let mut layers: Vec<Layer> = Vec::new();
+    let mut add = |path: PathBuf, folder: Option<&PathBuf>| {
+        // A home folder that is itself a project would otherwise be read twice, once as each.
+        if !layers.iter().any(|known| known.path == path) {
+            let format = format_of(&path);
+            layers.push(Layer { path, format, folder: folder.cloned() });
+        }
+    };
+    for path in user_files(paths, env) {
+        add(path, None);
+    }
+    for folder in &project_folders(cwd) {
+        for name in PROJECT_FILES {
+            add(folder.join(name), Some(folder));
+        }
+    }
+    layers
+}
+
+fn user_files(paths: &Paths, env: &Env) -> Vec<PathBuf> {
+    // Crush keeps to the XDG folders on every platform.
+    let crush = |variable: &str, usual: &str| {
+        let folder = env.get(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+        folder.unwrap_or_else(|| paths.home().join(usual)).join("crush/crush.json")
+    };
+    // A relative folder would be looked for in the project and so make its files the user's.
+    let claude = env.get("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    let claude = claude.unwrap_or_else(|| paths.home().join(".claude"));
+    vec![
+        paths.system().join("caiman.json"),
+        crush("XDG_CONFIG_HOME", ".config"),
+        crush("XDG_DATA_HOME", ".local/share"),
+        claude.join("settings.json"),
+        paths.config().join("caiman.json"),
+    ]
+}
+
+fn format_of(path: &Path) -> Format {
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some(".mcp.json") => Format::Mcp,
+        Some("settings.json" | "settings.local.json") => Format::Claude,
+        Some(_) | None => Format::Settings,
+    }
+}
+
+/// The folders of a project from its root down to `cwd`. The root is the nearest folder with a
+/// `.git`; outside of any repository it is `cwd` itself.
+pub fn project_folders(cwd: &Path) -> Vec<PathBuf> {
+    let above: Vec<&Path> = cwd.ancestors().collect();
+    let root = above.iter().position(|folder| folder.join(".git").exists()).unwrap_or(0);
+    above[..=root].iter().rev().map(|folder| folder.to_path_buf()).collect()
+}
+
+/// Why a file that exists is not read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unreadable {
+    #[error("cannot read this file: {0}")]
+    Io(#[from] io::Error),
+    #[error("this is not a regular file")]
+    NotAFile,
+    #[error("this file is larger than {} KiB", SIZE_LIMIT / 1024)]
+    TooLarge,
+    #[error("this file is a link that leaves the project")]
+    Outside,
+    #[error("this file is not UTF-8 text")]
+    NotText,
+}
+
+/// The text of a layer; none where there is no file.
+pub(super) fn read(layer: &Layer) -> Result<Option<String>, Unreadable> {
+    // Asked before opening: opening a named pipe would wait for its writer.
+    let is_file = match fs::metadata(&layer.path) {
+        Ok(found) => found.is_file(),
+        Err(error) => return absent(&layer.path, error),
+    };
+    if !is_file {
+        return Err(Unreadable::NotAFile);
+    }
+    if let Some(folder) = &layer.folder
+        && !lies_in(&layer.path, folder)?
+    {
+        return Err(Unreadable::Outside);
+    }
+    let mut bytes = Vec::new();
+    File::open(&layer.path)?.take(SIZE_LIMIT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > SIZE_LIMIT {
+        return Err(Unreadable::TooLarge);
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| Unreadable::NotText)
+}
+
+fn absent(path: &Path, error: io::Error) -> Result<Option<String>, Unreadable> {
+    let nothing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+    // A link to nothing is somebody's mistake; a missing file is nobody's.
+    if nothing.contains(&error.kind()) && fs::symlink_metadata(path).is_err() {
+        return Ok(None);
+    }
+    Err(error.into())
+}
+
+/// Whether the file, links followed, lies in the folder. Only a link can lead out, so the usual file
+/// costs one look.
+fn lies_in(path: &Path, folder: &Path) -> io::Result<bool> {
+    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    if !is_link(path) && !path.parent().is_some_and(is_link) {
+        return Ok(true);
+    }
+    Ok(fs::canonicalize(path)?.starts_with(fs::canonicalize(folder)?))
+}

@@ -1,0 +1,142 @@
+//! `permissions`, `hooks`, `budgets` and `tools`: what may be done, who is asked, and how much.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What may be done without asking, and what may not be done at all.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Permissions {
+    /// Tools that need no question: `tool` or `tool:action`, as Crush writes them.
+    #[schemars(extend("x-trust" = "ignored"))]
+    pub allowed_tools: Vec<String>,
+    /// Rules for what needs no question, such as `Bash(git log:*)`.
+    #[schemars(extend("x-trust" = "ignored"))]
+    pub allow: Vec<String>,
+    /// Rules for what is always asked.
+    #[schemars(extend("x-trust" = "allowed"))]
+    pub ask: Vec<String>,
+    /// Rules for what is never done.
+    #[schemars(extend("x-trust" = "allowed"))]
+    pub deny: Vec<String>,
+    /// The mode a session starts in. A project may choose `plan`, and others only once trusted;
+    /// `bypass` it may never choose.
+    #[schemars(extend("x-trust" = "narrowing"))]
+    pub default_mode: Mode,
+    /// Folders outside the project that count as inside.
+    #[schemars(extend("x-trust" = "ignored", "x-expand" = true))]
+    pub additional_directories: Vec<String>,
+}
+
+/// How questions are answered when no rule decides.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The user is asked.
+    #[default]
+    Default,
+    /// Nothing is changed: read and plan only.
+    Plan,
+    /// Edits inside the project need no question.
+    AcceptEdits,
+    /// What the sandbox confines needs no question.
+    Auto,
+    /// What would be asked is refused.
+    DontAsk,
+    /// Nothing is asked.
+    Bypass,
+}
+
+/// The events a hook may wait for, by the names Claude Code gives them.
+pub const HOOK_EVENTS: [&str; 12] = [
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PermissionRequest",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "Notification",
+    "PreCompact",
+];
+
+/// A command that runs at an event.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+pub struct Hook {
+    /// The shell command. The shell expands its variables, not Caiman.
+    pub command: String,
+    /// Name to show.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// What it applies to, by tool name or whatever the event is about; everything if left out.
+    #[serde(default)]
+    pub matcher: Option<String>,
+    /// Seconds it may take; default 30.
+    #[serde(default, rename = "timeout")]
+    pub timeout_s: Option<u64>,
+}
+
+/// How much may be spent. What is left out has no limit.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Budgets {
+    /// US dollars for one session.
+    pub session_usd: Option<f64>,
+    /// US dollars for one day, all sessions together.
+    pub day_usd: Option<f64>,
+    /// Model calls in one turn.
+    pub turn_calls: Option<u32>,
+}
+
+/// Limits of built-in tools.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Tools {
+    /// The `ls` tool.
+    pub ls: Ls,
+    /// The `grep` tool.
+    pub grep: Grep,
+    /// The `glob` tool.
+    pub glob: Glob,
+}
+
+/// Limits of `ls`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Ls {
+    /// How many folders deep it lists; left out, the tool decides.
+    pub max_depth: Option<u32>,
+    /// How many names it lists; left out, the tool decides.
+    pub max_items: Option<u32>,
+}
+
+/// Limits of `grep`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Grep {
+    /// Milliseconds one search may take.
+    pub timeout_ms: u64,
+}
+
+impl Default for Grep {
+    fn default() -> Self {
+        Self { timeout_ms: 5_000 }
+    }
+}
+
+/// Limits of `glob`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Glob {
+    /// Milliseconds one search may take.
+    pub timeout_ms: u64,
+}
+
+impl Default for Glob {
+    fn default() -> Self {
+        Self { timeout_ms: 30_000 }
+    }
+}

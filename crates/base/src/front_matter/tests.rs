@@ -1,0 +1,192 @@
+//! Headers as people write them.
+
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+const KEYS: [&str; 8] =
+    ["name", "description", "tools", "model", "color", "hooks", "background", "maxTurns"];
+
+fn read(text: &str) -> Document {
+    parse(text, &KEYS)
+}
+
+#[test]
+fn a_strict_header_keeps_its_order_and_nested_values() {
+    let document = read(
+        "---\nname: reviewer\ntools: [Read, Grep]\nmaxTurns: 5\nhooks:\n  Stop:\n    - command: x\n---\nBody\n---\nmore\n",
+    );
+    let keys: Vec<_> = document.fields.keys().map(String::as_str).collect();
+    assert_eq!(keys, ["name", "tools", "maxTurns", "hooks"]);
+    assert_eq!(document.list("tools").unwrap(), ["Read", "Grep"]);
+    assert_eq!(document.number("maxTurns"), Some(5));
+    assert_eq!(document.fields["hooks"], json!({"Stop": [{"command": "x"}]}));
+    assert_eq!(document.body, "Body\n---\nmore\n");
+    assert_eq!(document.notes, []);
+}
+
+#[test]
+fn almost_yaml_is_read_all_the_same() {
+    let cases = [
+        ("name: a\ndescription: Use when: x or y", "Use when: x or y"),
+        ("name: a\ndescription: @mention first", "@mention first"),
+        ("name: a\ndescription: *.rs files", "*.rs files"),
+        ("name: a\ndescription: \"said \"hello\" twice\"", "said \"hello\" twice"),
+        ("name: a\ndescription: \"match \\d and \\\"x\\\"\"", "match \\d and \"x\""),
+        ("name:a\ndescription:no space", "no space"),
+        ("name: a\ndescription: it's: fine\nmodel: sonnet", "it's: fine"),
+        ("name: a\ndescription: one\n  two: three\n\tfour", "one\ntwo: three\nfour"),
+        (
+            "name: a\ndescription: |\n  Use: it\n\n    so\nbad: - x: [",
+            "Use: it\n\n  so\nbad: - x: [",
+        ),
+    ];
+    for (header, description) in cases {
+        let document = read(&format!("---\n{header}\n---\nBody"));
+        assert_eq!(document.text("name").as_deref(), Some("a"), "{header}");
+        assert_eq!(document.text("description").as_deref(), Some(description), "{header}");
+        assert_eq!(document.body, "Body", "{header}");
+        assert!(!document.notes.is_empty(), "{header}");
+    }
+}
+
+#[test]
+fn one_bad_line_leaves_the_lists_beside_it_alone() {
+    let document = read("---\ndescription: a: b: c\ntools:\n  - Read\n  - Bash(git log:*)\n---\n");
+    assert_eq!(document.list("tools").unwrap(), ["Read", "Bash(git log:*)"]);
+}
+
+#[test]
+fn byte_order_marks_carriage_returns_and_indented_fences_do_no_harm() {
+    for text in [
+        "\u{feff}---\r\nname: a\r\n---\r\nBody",
+        "\n\n---\nname: a\n---\nBody",
+        "  ---\n  name: a\n  ---\nBody",
+        "---\nname: a\n  ---\nBody",
+        "---   \nname: a\n--- \nBody",
+    ] {
+        let document = read(text);
+        assert_eq!(document.text("name").as_deref(), Some("a"), "{text:?}");
+        assert_eq!(document.body, "Body", "{text:?}");
+    }
+}
+
+#[test]
+fn a_rule_inside_a_block_does_not_close_the_header() {
+    let document = read("---\ndescription: |\n  above\n  ---\n  below\nname: a\n---\nBody");
+    assert_eq!(document.text("description").as_deref(), Some("above\n---\nbelow"));
+    assert_eq!(document.text("name").as_deref(), Some("a"));
+}
+
+#[test]
+fn colours_written_as_comments_come_back() {
+    let document = read("---\nname: a\ncolor: #059669\n---\n");
+    assert_eq!(document.text("color").as_deref(), Some("#059669"));
+    assert_eq!(document.notes, [Note::Colour("color".into())]);
+    assert_eq!(read("---\nname: a\ncolor: # none\n---\n").text("color"), None);
+}
+
+#[test]
+fn fields_are_read_in_the_form_that_is_asked_for() {
+    let document = read(
+        "---\nname: 007\ndescription: one\\n\\ntwo\ntools: Read, Bash(a, b:*),, Grep\nbackground: no\n---\n",
+    );
+    assert_eq!(document.prose("description").as_deref(), Some("one\n\ntwo"));
+    assert_eq!(document.list("tools").unwrap(), ["Read", "Bash(a, b:*)", "Grep"]);
+    assert_eq!(document.flag("background"), Some(false));
+    assert_eq!(document.flag("description"), None);
+    assert!(document.text("name").is_some());
+    assert_eq!(document.text("model"), None);
+}
+
+#[test]
+fn repeated_keys_and_unclosed_headers_are_noted() {
+    let document = read("---\nname: a\nname: b\n---\nBody");
+    assert_eq!(document.text("name").as_deref(), Some("b"));
+    assert!(document.notes.contains(&Note::Repeated("name".into())));
+    let document = read("---\nname: a\nmodel: b\n\nBody");
+    assert_eq!(document.text("model").as_deref(), Some("b"));
+    assert!(document.notes.contains(&Note::Unclosed));
+    assert_eq!(document.body.trim(), "Body");
+    for plain in ["", "# Title\n---\nname: a\n---", "---", "---\nnot a field\n\ntext"] {
+        assert!(read(plain).fields.is_empty(), "{plain}");
+        assert_eq!(read(plain).body, plain);
+    }
+}
+
+#[test]
+fn bombs_are_stopped() {
+    let mut header = "a: &a [x,x,x,x,x,x,x,x,x]\n".to_owned();
+    for (last, next) in ('a'..='y').zip('b'..='z') {
+        let aliases = vec![format!("*{last}"); 6].join(",");
+        header.extend([&next.to_string(), ": &", &next.to_string(), " [", &aliases, "]\n"]);
+    }
+    let document = read(&format!("---\nname: bomb\n{header}---\n"));
+    assert!(matches!(document.notes[0], Note::NotYaml(_)));
+    let deep = "[".repeat(100_000);
+    assert!(!read(&format!("---\nname: {deep}\n---\n")).notes.is_empty());
+}
+
+#[test]
+fn every_collected_agent_file_loads() {
+    let fallback = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/agent-files");
+    let env = crate::Env::of_process();
+    let folder = env.get("CAIMAN_AGENT_FILES").map_or(fallback, PathBuf::from);
+    let mut files = Vec::new();
+    markdown_files(&folder, &mut files);
+    if files.is_empty() {
+        eprintln!("SKIPPED: no agent files in {}", folder.display());
+        return;
+    }
+    let mut failures = Vec::new();
+    let mut with_header = 0;
+    for file in &files {
+        let bytes = std::fs::read(file).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        let document = read(&text);
+        for key in ["name", "description"] {
+            let has = text.lines().take(40).any(|line| {
+                line.trim_start().strip_prefix(key).is_some_and(|rest| rest.starts_with(": "))
+            });
+            let in_header = text.trim_start_matches('\u{feff}').trim_start().starts_with("---");
+            with_header += usize::from(has && in_header);
+            if has && in_header && document.text(key).is_none() {
+                failures.push(format!("{}: {key}", file.display()));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {}: {failures:#?}", failures.len(), files.len());
+    assert!(with_header > files.len(), "only {with_header} fields in {} files", files.len());
+}
+
+fn markdown_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            markdown_files(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            files.push(path);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn never_panics(text in "(?s).{0,200}", header in "[-a-z:#'\"\\[\\]{}|>&*!%@, \t\n]{0,120}") {
+        let _: Document = read(&text);
+        let _: Document = read(&format!("---\n{header}\n---\n{text}"));
+        let _: Document = read(&format!("---\nname: {header}\ndescription: {text}"));
+    }
+
+    #[test]
+    fn plain_fields_come_back_as_written(value in "[A-Za-z][A-Za-z0-9 .,-]{0,40}[A-Za-z]", body in "[a-z \n]{0,40}") {
+        let reserved = ["true", "false", "null", "inf", "nan"];
+        prop_assume!(!reserved.contains(&value.to_lowercase().as_str()));
+        let document = read(&format!("---\nname: a\ndescription: {value}\n---\n{body}"));
+        prop_assert_eq!(document.text("description"), Some(value));
+        prop_assert_eq!(document.body, body);
+    }
+}
