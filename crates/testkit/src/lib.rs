@@ -1,3 +1,35 @@
-//! Test parts.
+//! Test parts: a model that does as it is told, and judges that do not.
 //!
-//! Placeholder, replaced at once.
+//! Map of the room:
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`script`] | what a scripted model does: text, thoughts, calls, errors, delays, broken bytes |
+//! | [`server`] | the scripted model over real HTTP, on every wire; records and checks requests |
+//! | [`validate`] | each wire's documented rules for a request |
+//! | [`cassette`] | recorded provider traffic |
+//! | [`replay`] | recorded answers over real HTTP, cut as a test likes |
+//! | [`oracle`] | what a decoder must make of a recorded answer, read independently |
+//! | [`arbitrary`] | transcripts of every shape, for property tests |
+//! | [`terminal`] | a program in a pseudo-terminal: keys in, screen out |
+//! | [`fuzz`] | deterministic mutations of a seed corpus |
+//! | [`event_stream`] | AWS's binary frames |
+//!
+//! A development dependency only; it knows `base` and nothing above it.
+
+pub mod arbitrary;
+pub mod cassette;
+pub mod event_stream;
+pub mod fuzz;
+mod http;
+pub mod oracle;
+pub mod replay;
+pub mod script;
+pub mod server;
+mod speak;
+pub mod terminal;
+pub mod validate;
+
+pub use script::{Action, Script};
+pub use server::{Recorded, Server};
+pub use validate::{Rules, Violation};
