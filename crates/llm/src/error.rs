@@ -1,7 +1,23 @@
 //! What went wrong with a call, classed so that retry and failover need not guess.
+//!
+//! The class comes from the provider's own codes first (`table`), read out of whatever shape its
+//! error body has (`body`), then from the HTTP status. How long to wait is read by `wait`, and what
+//! a person sees is bounded and cleaned by `clean`.
+
+mod body;
+mod clean;
+mod table;
+#[cfg(test)]
+mod tests;
+mod wait;
 
 use std::fmt;
 use std::time::Duration;
+
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+
+use body::Report;
 
 /// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -100,5 +116,55 @@ impl Error {
     /// The provider sent something its own protocol does not allow.
     pub fn protocol(what: impl fmt::Display) -> Self {
         Self::new(Class::Server, format!("the provider sent something unreadable: {what}"))
+    }
+
+    /// Reads a response whose status says that it failed.
+    pub fn from_response(status: u16, headers: &HeaderMap, body: &[u8]) -> Self {
+        let mut report = Report::read(body);
+        if let Some(kind) = headers.get("x-amzn-errortype").and_then(|value| value.to_str().ok()) {
+            report.name(kind);
+        }
+        report.headers.extend(headers.iter().filter_map(|(name, value)| {
+            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+        }));
+        Self::from_report(Some(status), &report)
+    }
+
+    /// Reads an error found inside a stream or body that began well: the whole object or the bare
+    /// error in it.
+    pub fn from_body(status: Option<u16>, body: &[u8]) -> Self {
+        Self::from_report(status, &Report::read(body))
+    }
+
+    /// An error whose code came beside its message, as in the headers of a binary stream.
+    pub fn from_code(code: &str, body: &[u8]) -> Self {
+        let mut report = Report::read(body);
+        report.names.insert(0, code.to_owned());
+        Self::from_report(None, &report)
+    }
+
+    fn from_report(status: Option<u16>, report: &Report) -> Self {
+        // A gateway that answers 200 and then fails puts the real status into the body.
+        let telling = status.filter(|status| *status >= 300).or(report.status);
+        let (class, decisive) = table::class(telling, report);
+        let code = decisive.or_else(|| report.names.first().cloned());
+        let retry_after = wait::retry_after(class, report);
+        let message = match clean::message(&report.message) {
+            text if text.is_empty() => unexplained(telling),
+            text => text,
+        };
+        Self { class, status: telling.or(status), code, retry_after, message }
+    }
+}
+
+/// What to say of an error that says nothing itself.
+fn unexplained(status: Option<u16>) -> String {
+    let reason = status
+        .and_then(|status| StatusCode::from_u16(status).ok())
+        .and_then(|status| status.canonical_reason());
+    match (status, reason) {
+        (Some(status), Some(reason)) => format!("HTTP {status} {reason}, without explanation"),
+        (Some(status), None) => format!("HTTP {status}, without explanation"),
+        (None, _) => "the provider reported an error without explanation".to_owned(),
     }
 }

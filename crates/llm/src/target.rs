@@ -78,6 +78,8 @@ pub enum Transport {
         /// The location, `global` included.
         location: String,
     },
+    /// Nowhere: the script inside this binary answers.
+    Demo,
 }
 
 /// How a request proves who sends it.
@@ -96,4 +98,30 @@ pub enum Auth {
     },
     /// The cloud's own credentials: AWS `SigV4`, Google application default credentials.
     Cloud,
+}
+
+#[cfg(test)]
+impl Target {
+    /// A model for tests that can do everything, at a provider without a habit of its own.
+    pub(crate) fn sample(wire: Wire) -> Self {
+        Self {
+            provider: "p".to_owned(),
+            model: Model {
+                id: "m".to_owned(),
+                can_reason: true,
+                supports_attachments: true,
+                ..Model::default()
+            },
+            wire,
+            transport: Transport::Direct,
+            base_url: String::new(),
+            auth: Auth::Anonymous,
+            headers: BTreeMap::new(),
+            extra_body: Map::new(),
+            quirks: Quirks::default(),
+            system_prompt_prefix: None,
+            flat_rate: false,
+            network: Network::default(),
+        }
+    }
 }
