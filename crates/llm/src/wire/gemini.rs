@@ -1,35 +1,16 @@
-//! Gemini generateContent.
+//! Gemini `generateContent`, at Google AI Studio and on Vertex.
 
-use serde_json::Map;
+mod chunk;
+mod contents;
+mod decode;
+mod encode;
+mod partial_args;
+mod schema;
 
-use super::{Decode, Encoded, StreamEvent};
-use crate::delta::Delta;
-use crate::error::Error;
-use crate::request::Request;
-use crate::target::Target;
+pub(super) use decode::Decoder;
+pub(super) use encode::encode;
 
-pub(super) fn encode(_request: &Request, _target: &Target) -> Encoded {
-    Encoded { path: String::new(), headers: Vec::new(), body: Map::new() }
-}
-
-pub(super) struct Decoder;
-
-impl Decoder {
-    pub(super) fn new(_target: &Target) -> Self {
-        Self
-    }
-}
-
-impl Decode for Decoder {
-    fn event(&mut self, _event: StreamEvent<'_>, _out: &mut Vec<Delta>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn whole(&mut self, _body: &[u8], _out: &mut Vec<Delta>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn end(&mut self, _out: &mut Vec<Delta>) -> Result<(), Error> {
-        Err(Error::truncated())
-    }
-}
+/// The sidecar's key for what proves that a part is the model's own.
+const SIGNATURE: &str = "thoughtSignature";
+/// The sidecar's key for the id a call had, where the provider gave it one.
+const CALL_ID: &str = "id";

@@ -1,35 +1,18 @@
-//! OpenAI Responses.
+//! `OpenAI` Responses: a flat list of items in, a stream of items out.
+//!
+//! `encode` writes a request, `project` the conversation in it; `decode` reads a stream or a whole
+//! answer, `items` knows which item an event speaks of, `settle` takes items that are whole, `frame`
+//! holds the shapes of what comes in. Answers are never stored with the provider, so
+//! encrypted thoughts and item ids travel in sidecars and return to the model that made them.
 
-use serde_json::Map;
+mod decode;
+mod encode;
+mod frame;
+mod items;
+mod project;
+mod settle;
+#[cfg(test)]
+mod tests;
 
-use super::{Decode, Encoded, StreamEvent};
-use crate::delta::Delta;
-use crate::error::Error;
-use crate::request::Request;
-use crate::target::Target;
-
-pub(super) fn encode(_request: &Request, _target: &Target) -> Encoded {
-    Encoded { path: String::new(), headers: Vec::new(), body: Map::new() }
-}
-
-pub(super) struct Decoder;
-
-impl Decoder {
-    pub(super) fn new(_target: &Target) -> Self {
-        Self
-    }
-}
-
-impl Decode for Decoder {
-    fn event(&mut self, _event: StreamEvent<'_>, _out: &mut Vec<Delta>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn whole(&mut self, _body: &[u8], _out: &mut Vec<Delta>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn end(&mut self, _out: &mut Vec<Delta>) -> Result<(), Error> {
-        Err(Error::truncated())
-    }
-}
+pub(super) use decode::Decoder;
+pub(super) use encode::encode;
