@@ -1,0 +1,5 @@
+//! Gemini `generateContent`.
+
+mod decode;
+mod encode;
+mod short_cut;
