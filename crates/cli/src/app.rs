@@ -1,11 +1,12 @@
 //! What a command is given: environment, folders, clock.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use base::config::{self, Loaded, Severity, Sources, TrustSource};
 use base::{Clock, Env, Paths};
 
-use crate::args::Args;
 use crate::failure::Failure;
+use crate::render;
 
 /// What a command is given. Settings and store are opened by the commands that need them.
 #[derive(Debug)]
@@ -22,14 +23,33 @@ pub(crate) struct App {
 
 impl App {
     /// Takes environment and folders; touches no disk beyond the working folder.
-    pub(crate) fn new(args: &Args) -> Result<Self, Failure> {
+    pub(crate) fn new(cwd: Option<&Path>) -> Result<Self, Failure> {
         let env = Env::of_process();
         let paths = Paths::of(&env).map_err(|error| Failure::config(error.to_string()))?;
-        let here = args.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
-        let cwd = std::fs::canonicalize(&here).map_err(|error| {
+        let here = cwd.unwrap_or(Path::new("."));
+        let cwd = std::fs::canonicalize(here).map_err(|error| {
             Failure::user(format!("cannot work in {}: {error}", here.display()))
                 .hint("name an existing folder with --cwd")
         })?;
         Ok(Self { env, paths, cwd, clock: Clock::system() })
+    }
+
+    /// Where the settings of the working folder come from.
+    pub(crate) fn sources(&self) -> Sources {
+        Sources {
+            paths: self.paths.clone(),
+            env: self.env.clone(),
+            cwd: self.cwd.clone(),
+            trust: TrustSource::Listed,
+        }
+    }
+
+    /// Loads the settings and prints what is wrong with them to standard error.
+    pub(crate) fn load_config(&self) -> Loaded {
+        let loaded = config::load(&self.sources());
+        for problem in loaded.problems.iter().filter(|it| it.severity > Severity::Note) {
+            render::note(&problem.to_string());
+        }
+        loaded
     }
 }

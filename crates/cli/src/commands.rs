@@ -1,10 +1,33 @@
 //! One file a command; each has an `Args` and a `run`.
 
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod login;
+pub(crate) mod logout;
+pub(crate) mod man;
+pub(crate) mod models;
+pub(crate) mod run;
+pub(crate) mod session;
+pub(crate) mod stats;
+pub(crate) mod trust;
+
 use crate::app::App;
-use crate::args::Command;
+use crate::args::{Args, Command};
 use crate::failure::Failure;
 
-/// Runs what was asked for.
-pub(crate) fn dispatch(_app: &App, command: Command) -> Result<(), Failure> {
-    match command {}
+/// Runs what was asked for. Completions and manual need no home folder, so nobody looks for one.
+pub(crate) fn dispatch(args: Args) -> Result<(), Failure> {
+    let app = || App::new(args.cwd.as_deref());
+    match args.command {
+        Command::Run(args) => run::run(&app()?, &args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man => man::run(),
+        Command::Config(args) => config::run(&app()?, args),
+        Command::Login(args) => login::run(&app()?, &args),
+        Command::Logout(args) => logout::run(&app()?, &args),
+        Command::Models(args) => models::run(&app()?, args),
+        Command::Trust(args) => trust::run(&app()?, &args),
+        Command::Session(args) => session::run(&app()?, args),
+        Command::Stats(args) => stats::run(&app()?, &args),
+    }
 }

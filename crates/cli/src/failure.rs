@@ -1,7 +1,5 @@
 //! An error on its way out: kind, exit code, hints.
 
-use std::fmt::Write as _;
-
 /// An error as the user meets it.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -21,8 +19,10 @@ pub(crate) enum Kind {
     /// Settings, database or environment are wrong.
     Config,
     /// A permission was denied.
+    #[expect(dead_code, reason = "part of the exit code contract; tools bring permissions")]
     Denied,
     /// A budget is used up.
+    #[expect(dead_code, reason = "part of the exit code contract; the turn loop brings budgets")]
     Budget,
     /// The model's provider failed.
     Provider,
@@ -30,6 +30,10 @@ pub(crate) enum Kind {
     Timeout,
     /// The user stopped it.
     Cancelled,
+    /// The system stopped it (SIGTERM).
+    Terminated,
+    /// Nobody reads our output any more (`| head`); said by the exit code alone.
+    Unread,
     /// Our own fault.
     Internal,
 }
@@ -44,6 +48,8 @@ impl Kind {
             Self::Provider => 4,
             Self::Timeout => 5,
             Self::Cancelled => 130,
+            Self::Unread => 141,
+            Self::Terminated => 143,
         }
     }
 }
@@ -73,11 +79,7 @@ impl Failure {
 
     /// The failure as text: `error:` and `hint:` lines.
     pub(crate) fn text(&self) -> String {
-        let mut text = format!("error: {}\n", self.message);
-        for hint in &self.hints {
-            // Writing to a string cannot fail.
-            drop(writeln!(text, "hint: {hint}"));
-        }
-        text
+        let error = std::iter::once(format!("error: {}\n", self.message));
+        error.chain(self.hints.iter().map(|hint| format!("hint: {hint}\n"))).collect()
     }
 }

@@ -4,15 +4,21 @@
 //! |---|---|
 //! | [`args`] | the command line, one definition for parser, help, completions and man page |
 //! | [`app`] | what a command is given: environment, folders, settings, output |
+//! | [`catalog`] | the models' catalogue, made from environment, settings and stored keys |
+//! | [`wiring`] | rooms put together: the chosen model, caller, signals |
+//! | [`database`] | the store, opened for a command |
 //! | [`commands`] | one file a command |
 //! | [`failure`] | an error on its way out: kind, exit code, hints |
 //! | [`render`] | the only writer to the terminal |
 
 mod app;
 mod args;
+mod catalog;
 mod commands;
+mod database;
 mod failure;
 mod render;
+mod wiring;
 
 use std::process::ExitCode;
 
@@ -23,7 +29,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return render::usage(&error),
     };
-    match app::App::new(&args).and_then(|app| commands::dispatch(&app, args.command)) {
+    match commands::dispatch(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => render::failure(&failure),
     }

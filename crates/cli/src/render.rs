@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use base::config::printable;
 use clap::error::ErrorKind;
 use serde::Serialize;
 
@@ -26,22 +27,117 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     out(&(text + "\n"))
 }
 
-/// Prints a line to standard error: warnings and progress.
+/// Prints a line to standard error: warnings and progress. A terminal would break it inside words, so
+/// we break it between them; a file gets it whole.
 pub(crate) fn note(line: &str) {
-    drop(writeln!(io::stderr().lock(), "{line}"));
+    let text = match terminal_columns() {
+        Some(columns) => folded(line, columns),
+        None => line.to_owned(),
+    };
+    drop(writeln!(io::stderr().lock(), "{text}"));
+}
+
+/// How wide the terminal behind standard error is; none if there is none.
+#[cfg(unix)]
+fn terminal_columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stderr()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// How wide the terminal behind standard error is; not known here.
+#[cfg(not(unix))]
+fn terminal_columns() -> Option<usize> {
+    None
+}
+
+/// The line in rows of at most `columns`, all but the first indented. A longer word stays whole, so that
+/// it can be copied.
+fn folded(line: &str, columns: usize) -> String {
+    const INDENT: &str = "  ";
+    let mut text = String::new();
+    let mut used = 0;
+    for word in line.split(' ') {
+        let width = word.chars().count();
+        if used > 0 && used + 1 + width > columns {
+            text.push('\n');
+            text.push_str(INDENT);
+            used = INDENT.len();
+        } else if !text.is_empty() {
+            text.push(' ');
+            used += 1;
+        }
+        text.push_str(word);
+        used += width;
+    }
+    text
+}
+
+/// Asks on standard error; the answer is typed on the same line.
+pub(crate) fn prompt(question: &str) {
+    let mut stderr = io::stderr().lock();
+    drop(stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush()));
+}
+
+/// Widest that one long cell makes a column; a longer one moves only the rest of its own row.
+const COLUMN_CHARS: usize = 36;
+
+/// Rows as text: columns two spaces apart, as wide as their widest cell.
+pub(crate) fn columns(rows: &[Vec<String>]) -> String {
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows {
+        widths.resize(widths.len().max(row.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count().min(COLUMN_CHARS));
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
 }
 
 /// Prints a failure and gives its exit code.
 pub(crate) fn failure(failure: &Failure) -> ExitCode {
-    drop(io::stderr().lock().write_all(failure.text().as_bytes()));
+    if failure.kind != Kind::Unread {
+        failure.text().lines().for_each(note);
+    }
     ExitCode::from(failure.kind.exit_code())
 }
 
 /// Prints help and version to standard output, a usage error to standard error.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     drop(error.print());
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-        _ => ExitCode::from(Kind::User.exit_code()),
+    let is_answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if is_answer { ExitCode::SUCCESS } else { ExitCode::from(Kind::User.exit_code()) }
+}
+
+/// The rows as text. Names and values of a stranger's project cannot write elsewhere in the terminal.
+pub(crate) fn lines(rows: impl IntoIterator<Item = String>) -> String {
+    rows.into_iter().fold(String::new(), |text, row| text + &printable(&row) + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_folded_between_words() {
+        assert_eq!(folded("error: a few words", 12), "error: a few\n  words");
+        assert_eq!(folded("error: fits", 11), "error: fits");
+        assert_eq!(
+            folded("hint: http://long.example/x y", 10),
+            "hint:\n  http://long.example/x\n  y"
+        );
+    }
+
+    #[test]
+    fn one_long_cell_does_not_widen_the_table() {
+        let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
+        let long = "x".repeat(50);
+        let text = columns(&[row(["a", "1"]), row([&long, "2"])]);
+        assert_eq!(text, format!("{:<36}  1\n{long}  2\n", "a"));
     }
 }

@@ -1,0 +1,235 @@
+//! `caiman trust`: lets a project run what its files say, as they are now.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use base::config::{self, Sources, TrustSource, Withheld};
+use base::trust::{Fingerprint, State, TrustError, TrustedFolder, TrustedFolders};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::failure::{Failure, Kind};
+use crate::render;
+
+/// Let a project run what its files say: hooks, servers, commands.
+#[derive(Debug, Default, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct Args {
+    /// The folder; the current one if left out. Folders above it in the same project are included.
+    folder: Option<PathBuf>,
+    /// Only show what trust would enable.
+    #[arg(long, conflicts_with_all = ["revoke", "list"])]
+    show: bool,
+    /// Take trust back, from folders below it too.
+    #[arg(long, conflicts_with = "list")]
+    revoke: bool,
+    /// List the trusted folders.
+    #[arg(long, conflicts_with = "folder")]
+    list: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(app: &App, args: &Args) -> Result<(), Failure> {
+    let file = app.paths.trust();
+    let known = TrustedFolders::read(&file).map_err(|error| {
+        failure(&error)
+            .hint(format!("mend or remove {}; it only lists trusted folders", file.display()))
+    })?;
+    if args.list {
+        return list(&known, args.json);
+    }
+    let folder = app.cwd.join(args.folder.as_deref().unwrap_or(Path::new(".")));
+    let folder = fs::canonicalize(&folder).map_err(|error| {
+        Failure::user(format!("cannot look into {}: {error}", folder.display()))
+    })?;
+    if args.revoke {
+        return revoke(&file, known, &folder, args.json);
+    }
+    let review = Review::of(app, &known, &folder)?;
+    if args.show || review.folders.is_empty() {
+        return review.print(args.json);
+    }
+    give(app, &file, known, review, args.json)
+}
+
+/// What trust in a folder means.
+#[derive(Debug, Serialize)]
+struct Review {
+    /// The folders it covers, from the project's root down.
+    folders: Vec<ReviewedFolder>,
+    /// Settings it would let count.
+    enables: Vec<Withheld>,
+}
+
+#[derive(Debug, Serialize)]
+struct ReviewedFolder {
+    folder: PathBuf,
+    state: State,
+    #[serde(flatten)]
+    fingerprint: Fingerprint,
+}
+
+impl Review {
+    fn of(app: &App, known: &TrustedFolders, folder: &Path) -> Result<Self, Failure> {
+        let mut folders = Vec::new();
+        for folder in config::project_folders(folder) {
+            if let Some(fingerprint) = Fingerprint::of(&folder).map_err(|error| failure(&error))? {
+                let state = match known.folders.get(&folder) {
+                    None => State::Unknown,
+                    Some(trusted) if trusted.hash == fingerprint.hash => State::Trusted,
+                    Some(_) => State::Changed,
+                };
+                folders.push(ReviewedFolder { folder, state, fingerprint });
+            }
+        }
+        let sources =
+            Sources { cwd: folder.to_owned(), trust: TrustSource::Nobody, ..app.sources() };
+        Ok(Self { folders, enables: config::load(&sources).withheld })
+    }
+
+    fn print(&self, as_json: bool) -> Result<(), Failure> {
+        if as_json { render::json(self) } else { render::out(&self.text()) }
+    }
+
+    fn text(&self) -> String {
+        if self.folders.is_empty() {
+            return "Nothing here needs trust.\n".to_owned();
+        }
+        let mut rows = Vec::new();
+        for ReviewedFolder { folder, state, fingerprint } in &self.folders {
+            rows.push(format!("{} ({})", folder.display(), state_text(*state)));
+            rows.extend(fingerprint.files.iter().map(|file| format!("  {}", file.display())));
+        }
+        rows.push(if self.enables.is_empty() {
+            "No setting in them needs trust; what the other files define may run.".to_owned()
+        } else {
+            "Settings that count only with trust:".to_owned()
+        });
+        rows.extend(self.enables.iter().map(|Withheld { path, value, file, line }| {
+            format!("  {path} = {value}  # {}:{line}", file.display())
+        }));
+        render::lines(rows)
+    }
+}
+
+fn give(
+    app: &App,
+    file: &Path,
+    mut known: TrustedFolders,
+    mut review: Review,
+    as_json: bool,
+) -> Result<(), Failure> {
+    if !as_json {
+        review.print(as_json)?;
+    }
+    for ReviewedFolder { folder, fingerprint, .. } in &review.folders {
+        // What was shown must be what is trusted.
+        let now = Fingerprint::of(folder).map_err(|error| failure(&error))?;
+        if now.as_ref() != Some(fingerprint) {
+            return Err(Failure::user(format!("{} has just changed", folder.display()))
+                .hint("look at it again: caiman trust --show"));
+        }
+        let trusted = TrustedFolder { hash: fingerprint.hash.clone(), since: app.clock.now() };
+        known.folders.insert(folder.clone(), trusted);
+    }
+    write(file, &known)?;
+    if as_json {
+        review.folders.iter_mut().for_each(|it| it.state = State::Trusted);
+        return render::json(&review);
+    }
+    render::out("Trusted, until one of these files changes.\n")
+}
+
+fn revoke(
+    file: &Path,
+    mut known: TrustedFolders,
+    folder: &Path,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let above = config::project_folders(folder);
+    let (gone, kept): (Vec<_>, Vec<_>) = known
+        .folders
+        .into_iter()
+        .partition(|(trusted, _)| trusted.starts_with(folder) || above.contains(trusted));
+    known = TrustedFolders { folders: kept.into_iter().collect() };
+    let gone: Vec<PathBuf> = gone.into_iter().map(|(folder, _)| folder).collect();
+    if !gone.is_empty() {
+        write(file, &known)?;
+    }
+    if as_json {
+        return render::json(&serde_json::json!({ "revoked": gone }));
+    }
+    let text =
+        render::lines(gone.iter().map(|folder| format!("no longer trusted: {}", folder.display())));
+    render::out(if text.is_empty() { "It was not trusted.\n" } else { &text })
+}
+
+fn list(known: &TrustedFolders, as_json: bool) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    for (folder, trusted) in &known.folders {
+        // A folder that has gone or cannot be read is not trusted as it is.
+        let state = known.state(folder).unwrap_or(State::Changed);
+        rows.push((folder, trusted, state));
+    }
+    if as_json {
+        let rows = rows.iter().map(|(folder, trusted, state)| {
+            serde_json::json!({"folder": folder, "state": state, "hash": trusted.hash, "since": trusted.since})
+        });
+        return render::json(&rows.collect::<Vec<_>>());
+    }
+    let text = render::lines(
+        rows.iter()
+            .map(|(folder, _, state)| format!("{}  ({})", folder.display(), state_text(*state))),
+    );
+    render::out(if text.is_empty() { "No folder is trusted.\n" } else { &text })
+}
+
+fn state_text(state: State) -> &'static str {
+    match state {
+        State::Empty => "nothing to trust",
+        State::Unknown => "not trusted",
+        State::Changed => "changed since it was trusted",
+        State::Trusted => "trusted",
+    }
+}
+
+/// Writes the list so that a reader sees the old or the new one, never half of it, and nobody but
+/// the user sees it at all.
+fn write(file: &Path, known: &TrustedFolders) -> Result<(), Failure> {
+    let json = serde_json::to_vec_pretty(known)
+        .map_err(|error| Failure::new(Kind::Internal, format!("cannot write JSON: {error}")))?;
+    replace(file, &json)
+        .map_err(|error| Failure::config(format!("cannot write {}: {error}", file.display())))
+}
+
+fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let draft = file.with_extension(format!("{}.tmp", std::process::id()));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&draft).and_then(|mut open| {
+        open.write_all(bytes)?;
+        open.sync_all()?;
+        fs::rename(&draft, file)
+    });
+    if written.is_err() {
+        // The draft may not exist; the first error is the one to tell.
+        fs::remove_file(&draft).ok();
+    }
+    written
+}
+
+fn failure(error: &TrustError) -> Failure {
+    Failure::config(error.to_string())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Rooms put together for a command: settings to a model, the caller, signals.
+
+use std::sync::Arc;
+
+use base::config::provider::Sampling;
+use base::config::{Config, SelectedModel};
+use base::{ModelRef, TaskScope};
+use guard::Runner;
+use llm::catalog::Size;
+use llm::discover::Finder;
+use llm::{Caller, Class, Http, Signer, Target};
+
+use crate::app::App;
+use crate::catalog;
+use crate::failure::{Failure, Kind};
+
+/// A runtime for one command. One thread: it mostly waits.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Kind::Internal, format!("cannot start: {error}")))
+}
+
+/// Runs `work` as a task of its own and waits for it. The future a runtime blocks on is woken through
+/// the system each time; a task is woken through a queue, which a long stream feels.
+pub(crate) async fn in_task<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Failure>> + Send + 'static,
+) -> Result<T, Failure> {
+    let (done, outcome) = tokio::sync::oneshot::channel();
+    TaskScope::new().spawn(async move {
+        // Nobody waits any more only when the process ends.
+        drop(done.send(work.await));
+    });
+    outcome.await.unwrap_or_else(|_| Err(Failure::new(Kind::Internal, "the run broke off")))
+}
+
+/// The model the user named, or the default one; local servers are asked only if nothing else is there.
+pub(crate) async fn target(
+    app: &App,
+    settings: &Config,
+    named: Option<&str>,
+) -> Result<Target, Failure> {
+    let catalog = catalog::open(app, settings);
+    let finder = Finder::new(Http::new());
+    let model = match named {
+        Some(text) => catalog.find(text)?,
+        None => catalog.find_default(Size::Large, &finder).await?,
+    };
+    catalog.learn(&model, &finder).await;
+    Ok(catalog.resolve(&model)?)
+}
+
+/// What the settings say of the model that will answer, if they chose it.
+pub(crate) fn chosen<'a>(settings: &'a Config, target: &Target) -> Option<&'a SelectedModel> {
+    let is_it = |chosen: &&SelectedModel| {
+        chosen.provider == target.provider && chosen.model == target.model.id
+    };
+    settings.models.large.iter().chain(&settings.models.small).find(is_it)
+}
+
+/// Sampling settings of a chosen model.
+pub(crate) fn sampling(chosen: &SelectedModel) -> Sampling {
+    Sampling {
+        temperature: chosen.temperature,
+        top_p: chosen.top_p,
+        top_k: chosen.top_k,
+        frequency_penalty: chosen.frequency_penalty,
+        presence_penalty: chosen.presence_penalty,
+        provider_options: chosen.provider_options.clone(),
+    }
+}
+
+/// The one that calls models.
+pub(crate) fn caller(app: &App) -> Caller {
+    let signer =
+        Signer::new(app.env.clone(), app.paths.clone(), app.clock.clone(), Arc::new(Runner));
+    Caller::new(Http::new(), signer)
+}
+
+/// What to do about a provider's failure.
+pub(crate) fn provider_hints(model: &ModelRef, error: &llm::Error) -> Vec<String> {
+    let provider = &model.provider;
+    match error.class {
+        Class::Auth => vec![
+            format!("check the key: caiman login {provider}, or the provider's variable"),
+            "caiman login shows where each key comes from".to_owned(),
+        ],
+        Class::Billing => vec![format!("the account at {provider} needs credit or a plan")],
+        Class::RateLimit => vec![match error.retry_after {
+            Some(wait) => format!("the provider asks to wait {} s", wait.as_secs()),
+            None => "wait a little, or use another model".to_owned(),
+        }],
+        Class::Overloaded | Class::Server => {
+            vec!["the trouble is at the provider: try again later, or use another model".to_owned()]
+        }
+        Class::ContextOverflow => {
+            vec!["say less, begin a new session, or use a model with a larger window".to_owned()]
+        }
+        Class::ModelNotFound => {
+            vec![format!("caiman models --provider {provider} lists its models")]
+        }
+        Class::Network | Class::Timeout => {
+            vec![format!("check the network, the proxy and providers.{provider}.base_url")]
+        }
+        Class::BadRequest | Class::Cancelled => Vec::new(),
+    }
+}
+
+/// Waits for Ctrl-C.
+pub(crate) async fn interrupt() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Waits for the system's request to end.
+pub(crate) async fn terminate() {
+    #[cfg(unix)]
+    if let Ok(mut signal) =
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+    {
+        signal.recv().await;
+        return;
+    }
+    std::future::pending::<()>().await;
+}
+
+impl From<llm::Error> for Failure {
+    fn from(error: llm::Error) -> Self {
+        Self::new(Kind::Provider, error.message)
+    }
+}

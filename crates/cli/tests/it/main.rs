@@ -1,0 +1,21 @@
+//! The binary from outside: arguments and environment in, output and exit code out.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "tests fail by one, and tell what they skip by the other"
+)]
+
+mod entrance;
+mod home;
+mod login;
+mod model;
+mod models;
+mod run;
+#[cfg(unix)]
+mod screen;
+mod server;
+mod sessions;
+mod settings;
+#[cfg(unix)]
+mod stop;
+mod trouble;
