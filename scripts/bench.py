@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""End-to-end figures of the release binary against a model server on loopback.
+
+    cargo build --release && python3 scripts/bench.py [--runs 15] [--check] [--json]
+
+Measures, as medians: `--version`; a `run` with a short answer (time to its first request, CPU, peak
+memory); a `run` whose answer is 20,000 deltas (CPU). Times of one machine are compared with targets and,
+so that slow machines can be told from slow programs, with starting `/bin/true` in the same run.
+`--check` exits 1 when a target is missed by more than half.
+"""
+import argparse
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DELTAS = 20_000
+TARGETS = {
+    "version_ms": 10, "first_request_ms": 30, "run_cpu_ms": 30, "run_peak_mb": 25, "stream_cpu_ms": 100,
+}
+
+
+def sse(value):
+    data = b"data: " + json.dumps(value).encode() + b"\n\n"
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def answer(deltas):
+    """A Chat Completions stream, each event in its own HTTP chunk, as providers send them."""
+    def chunk(delta, finish=None):
+        return sse({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1760000000,
+                    "model": "mock", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+    body = [chunk({"role": "assistant", "content": ""})]
+    body += [chunk({"content": f" word{i % 1000}"}) for i in range(deltas)]
+    body.append(chunk({}, "stop"))
+    usage = {"prompt_tokens": 10, "completion_tokens": deltas, "total_tokens": deltas + 10}
+    body.append(sse({"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": [], "usage": usage}))
+    done = b"data: [DONE]\n\n"
+    body.append(b"%x\r\n%s\r\n0\r\n\r\n" % (len(done), done))
+    return body
+
+
+class Server:
+    """Answers every POST with the stream the model's name asks for; notes when requests arrive."""
+
+    def __init__(self):
+        self.answers = {b'"short"': answer(5), b'"long"': answer(DELTAS)}
+        self.arrived = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = "http://127.0.0.1:%d/v1" % self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            connection, _ = self.listener.accept()
+            threading.Thread(target=self.talk, args=(connection,), daemon=True).start()
+
+    def talk(self, connection):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with connection:
+            while True:
+                head, _, body = self.read_head(connection)
+                if not head:
+                    return
+                self.arrived.append(time.monotonic())
+                length = next((int(line.split(b":")[1]) for line in head.split(b"\r\n")
+                               if line.lower().startswith(b"content-length:")), 0)
+                while len(body) < length:
+                    body += connection.recv(65536)
+                stream = next((a for name, a in self.answers.items() if name in body), self.answers[b'"short"'])
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                                   b"Transfer-Encoding: chunked\r\n\r\n")
+                # Eight events a write: a provider's network packs small events like that.
+                for at in range(0, len(stream), 8):
+                    connection.sendall(b"".join(stream[at:at + 8]))
+
+    @staticmethod
+    def read_head(connection):
+        data = b""
+        while b"\r\n\r\n" not in data:
+            try:
+                more = connection.recv(65536)
+            except ConnectionError:
+                more = b""
+            if not more:
+                return b"", b"", b""
+            data += more
+        return data.partition(b"\r\n\r\n")
+
+
+def run(argv, env, cwd):
+    """Wall seconds, CPU seconds and peak memory in MB of one process."""
+    started = time.monotonic()
+    process = subprocess.Popen(argv, env=env, cwd=cwd, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    reader = threading.Thread(target=process.stdout.read, daemon=True)
+    reader.start()
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.monotonic() - started
+    reader.join()
+    if status != 0:
+        sys.exit(f"{argv} ended with {status}: {process.stderr.read().decode()}")
+    return started, wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def measure(binary, runs):
+    server = Server()
+    with tempfile.TemporaryDirectory() as home:
+        config = os.path.join(home, ".config", "caiman")
+        os.makedirs(config)
+        models = [{"id": name, "context_window": 400000, "default_max_tokens": 32000} for name in ("short", "long")]
+        with open(os.path.join(config, "caiman.json"), "w") as file:
+            json.dump({"providers": {"mock": {"type": "openai-compat", "base_url": server.url,
+                                              "api_key": "bench", "models": models}}}, file)
+        env = {"HOME": home, "PATH": os.environ["PATH"]}
+
+        def median(values):
+            return statistics.median(values)
+
+        def each(argv):
+            run(argv, env, home)  # warms caches and makes the database
+            return [run(argv, env, home) for _ in range(runs)]
+
+        true = each(["/bin/true"])
+        version = each([binary, "--version"])
+        server.arrived.clear()
+        short = each([binary, "run", "--model", "mock/short", "hello"])
+        first = [at - taken[0] for at, taken in zip(server.arrived[1:], short)]
+        long = each([binary, "run", "--model", "mock/long", "much"])
+    return {
+        "true_ms": median([t[1] for t in true]) * 1e3,
+        "version_ms": median([t[1] for t in version]) * 1e3,
+        "first_request_ms": median(first) * 1e3,
+        "run_cpu_ms": median([t[2] for t in short]) * 1e3,
+        "run_peak_mb": median([t[3] for t in short]),
+        "stream_cpu_ms": median([t[2] for t in long]) * 1e3,
+        "stream_peak_mb": median([t[3] for t in long]),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--binary", default=os.path.join(ROOT, "target/release/caiman"))
+    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    figures = measure(options.binary, options.runs)
+    if options.json:
+        print(json.dumps(figures, indent=2))
+    else:
+        for name, value in figures.items():
+            target = TARGETS.get(name)
+            unit = name.rsplit("_", 1)[1]
+            against = f"  target {target} {unit}" if target else ""
+            ratio = f"  ({value / figures['true_ms']:.1f}x /bin/true)" if unit == "ms" else ""
+            print(f"{name:18} {value:8.1f} {unit}{against}{ratio}")
+    missed = [name for name, target in TARGETS.items() if figures[name] > 1.5 * target]
+    if options.check and missed:
+        sys.exit(f"missed: {', '.join(missed)}")
+
+
+if __name__ == "__main__":
+    main()
