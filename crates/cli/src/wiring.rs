@@ -101,7 +101,10 @@ pub(crate) fn provider_hints(model: &ModelRef, error: &llm::Error) -> Vec<String
             vec![format!("caiman models --provider {provider} lists its models")]
         }
         Class::Network | Class::Timeout => {
-            vec![format!("check the network, the proxy and providers.{provider}.base_url")]
+            vec![format!(
+                "check the network, the proxy, providers.{provider}.base_url and, behind a company's \
+                 own certificate authority, network.ca_file"
+            )]
         }
         Class::BadRequest | Class::Cancelled => Vec::new(),
     }
