@@ -55,7 +55,7 @@ pub use origins::{Leaf, Origin, Origins};
 pub use problem::{Problem, Severity, printable};
 pub use provider::{Network, Provider};
 pub use reference::reference;
-pub use rules::{Budgets, Glob, Grep, HOOK_EVENTS, Hook, Ls, Mode, Permissions, Tools};
+pub use rules::{Budgets, Fetch, Glob, Grep, HOOK_EVENTS, Hook, Ls, Permissions, Tools};
 pub use servers::{LspServer, McpServer, McpTransport};
 pub use shape::schema;
 pub use template::Template;
@@ -88,7 +88,7 @@ pub struct Config {
     #[schemars(extend("x-trust" = "partly"))]
     pub permissions: Permissions,
     /// Limits of built-in tools.
-    #[schemars(extend("x-trust" = "allowed"))]
+    #[schemars(extend("x-trust" = "partly"))]
     pub tools: Tools,
     /// Commands that run at an event, by the event's name.
     #[schemars(extend("propertyNames" = serde_json::json!({ "enum": HOOK_EVENTS })))]

@@ -11,6 +11,7 @@
 //! | [`block`] | what a tool shows a face: text, diff, table, image, todo list, tree |
 //! | [`config`] | typed settings, their layers, schema and reference docs |
 //! | [`front_matter`] | definition files: YAML between two `---` lines, and the body below |
+//! | [`jsonc`] | JSON with comments, for files that people write |
 //! | [`task`] | [`TaskScope`], the only way work is started |
 //! | [`env`], [`paths`], [`clock`] | the only readers of environment, home folder and clock |
 //! | [`trust`] | which projects may run what their files say |
@@ -26,6 +27,7 @@ pub mod config;
 pub mod env;
 pub mod front_matter;
 pub mod id;
+pub mod jsonc;
 pub mod model;
 pub mod paths;
 pub mod protocol;

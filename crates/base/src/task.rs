@@ -27,12 +27,20 @@ impl TaskScope {
     }
 
     /// Starts `work`; it is dropped at its next await once the scope closes.
-    #[expect(clippy::disallowed_methods, reason = "this is the sanctioned door to tokio::spawn")]
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         let cancel = self.cancel.clone();
+        self.spawn_settling(async move {
+            cancel.run_until_cancelled(work).await;
+        });
+    }
+
+    /// Starts `work` that watches [`TaskScope::token`] itself, because it must put its things in order when
+    /// the scope closes. Closing waits for it.
+    #[expect(clippy::disallowed_methods, reason = "this is the sanctioned door to tokio::spawn")]
+    pub fn spawn_settling(&self, work: impl Future<Output = ()> + Send + 'static) {
         let held: Vec<_> = self.above.iter().map(TaskTracker::token).collect();
         tokio::spawn(self.tasks.track_future(async move {
-            cancel.run_until_cancelled(work).await;
+            work.await;
             drop(held);
         }));
     }

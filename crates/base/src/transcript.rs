@@ -4,20 +4,23 @@
 //! which entry is the newest of the current branch.
 
 mod part;
+mod seen;
 mod tree;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::clock::Timestamp;
-use crate::id::EntryId;
+use crate::id::{CallId, EntryId};
 use crate::model::{ModelRef, StopReason, Usage};
 
 pub use part::{
     Call, CallInput, CallResult, File, FileSource, Maker, Mended, Native, Origin, Outcome, Part,
     PartBody, Piece,
 };
-pub use tree::{Tree, TreeError, turns};
+pub use seen::{SHORT_BYTES, Seen, turns};
+pub use tree::{Tree, TreeError};
 
 /// One node of a session's tree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -73,6 +76,25 @@ pub enum EntryKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         keep_from: Option<EntryId>,
     },
+    /// Old results are shown to the model shortened; the whole text stays in the tree.
+    Pruned {
+        /// The calls whose results are shortened.
+        calls: Vec<CallId>,
+    },
+    /// A compaction or pruning counts no longer.
+    Undone {
+        /// The entry that made it.
+        entry: EntryId,
+    },
+    /// What requests begin with from here on. It is kept so that a resumed session sends the same bytes.
+    Prefix {
+        /// The system prompt's segments.
+        system: Vec<String>,
+        /// The tools.
+        tools: Vec<ToolSpec>,
+        /// Why it is not what it was before.
+        reason: String,
+    },
     /// Another model takes over.
     ModelChange {
         /// The new model.
@@ -83,6 +105,17 @@ pub enum EntryKind {
         /// What the checkpoint was made for.
         label: String,
     },
+}
+
+/// A tool as a model sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolSpec {
+    /// The name to call.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// JSON Schema of its arguments: an object.
+    pub schema: Value,
 }
 
 /// Who speaks in a [`Turn`].

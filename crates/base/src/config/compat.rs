@@ -95,9 +95,9 @@ fn adopt_permissions(table: &mut Table) {
     if let Some(Kind::Text(mode)) = rules.get_mut("default_mode").map(|node| &mut node.kind) {
         let ours = match mode.as_str() {
             "manual" => "default",
-            "acceptEdits" => "accept_edits",
-            "dontAsk" => "dont_ask",
-            "bypassPermissions" => "bypass",
+            "accept_edits" | "auto" => "acceptEdits",
+            "dont_ask" => "dontAsk",
+            "bypassPermissions" | "bypass_permissions" => "bypass",
             _ => return,
         };
         ours.clone_into(mode);

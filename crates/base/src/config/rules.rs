@@ -1,7 +1,9 @@
 //! `permissions`, `hooks`, `budgets` and `tools`: what may be done, who is asked, and how much.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+
+use crate::protocol::Mode;
 
 /// What may be done without asking, and what may not be done at all.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
@@ -20,31 +22,13 @@ pub struct Permissions {
     #[schemars(extend("x-trust" = "allowed"))]
     pub deny: Vec<String>,
     /// The mode a session starts in. A project may choose `plan`, and others only once trusted;
-    /// `bypass` it may never choose.
+    /// `bypass` it may never choose. Claude Code's names (`bypassPermissions`, `manual`, `auto`) are read
+    /// too.
     #[schemars(extend("x-trust" = "narrowing"))]
     pub default_mode: Mode,
     /// Folders outside the project that count as inside.
     #[schemars(extend("x-trust" = "ignored", "x-expand" = true))]
     pub additional_directories: Vec<String>,
-}
-
-/// How questions are answered when no rule decides.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// The user is asked.
-    #[default]
-    Default,
-    /// Nothing is changed: read and plan only.
-    Plan,
-    /// Edits inside the project need no question.
-    AcceptEdits,
-    /// What the sandbox confines needs no question.
-    Auto,
-    /// What would be asked is refused.
-    DontAsk,
-    /// Nothing is asked.
-    Bypass,
 }
 
 /// The events a hook may wait for, by the names Claude Code gives them.
@@ -83,12 +67,22 @@ pub struct Hook {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Budgets {
+    /// Model calls in one turn.
+    pub turn_calls: Option<u32>,
+    /// Tokens in one turn, prompts and answers together.
+    pub turn_tokens: Option<u64>,
+    /// US dollars for one turn.
+    pub turn_usd: Option<f64>,
+    /// Seconds one turn may take.
+    pub turn_seconds: Option<u64>,
+    /// Model calls in one session.
+    pub session_calls: Option<u32>,
+    /// Tokens in one session.
+    pub session_tokens: Option<u64>,
     /// US dollars for one session.
     pub session_usd: Option<f64>,
     /// US dollars for one day, all sessions together.
     pub day_usd: Option<f64>,
-    /// Model calls in one turn.
-    pub turn_calls: Option<u32>,
 }
 
 /// Limits of built-in tools.
@@ -96,11 +90,26 @@ pub struct Budgets {
 #[serde(default)]
 pub struct Tools {
     /// The `ls` tool.
+    #[schemars(extend("x-trust" = "allowed"))]
     pub ls: Ls,
     /// The `grep` tool.
+    #[schemars(extend("x-trust" = "allowed"))]
     pub grep: Grep,
     /// The `glob` tool.
+    #[schemars(extend("x-trust" = "allowed"))]
     pub glob: Glob,
+    /// The tools that reach the web.
+    #[schemars(extend("x-trust" = "ignored"))]
+    pub fetch: Fetch,
+}
+
+/// What `fetch`, `download` and `sourcegraph` may reach.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Fetch {
+    /// Hosts besides those on the public internet: `host`, `host:port`, `*.domain`, `10.0.0.0/8`, or
+    /// `private` for all private networks and this machine.
+    pub allow_private: Vec<String>,
 }
 
 /// Limits of `ls`.

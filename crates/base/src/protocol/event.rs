@@ -111,6 +111,17 @@ pub enum Event {
         /// What it would change.
         body: Option<Block>,
     },
+    /// A call was not allowed to run.
+    Denied {
+        /// Of which session.
+        session: SessionId,
+        /// Which call.
+        call: CallId,
+        /// The tool.
+        tool: String,
+        /// Why, and what would allow it.
+        reason: String,
+    },
     /// The model asks the user.
     QuestionAsked {
         /// Of which session.
@@ -118,7 +129,7 @@ pub enum Event {
         /// What to answer to.
         request: RequestId,
         /// The questions.
-        questions: Vec<String>,
+        questions: Vec<Question>,
     },
     /// A question was answered, here or at another face.
     Settled {
@@ -156,8 +167,10 @@ pub enum Event {
     TurnDone {
         /// Of which session.
         session: SessionId,
-        /// Why.
+        /// Why the model stopped.
         stop: StopReason,
+        /// Why the turn ended.
+        ending: Ending,
         /// Tokens of all its calls.
         usage: Usage,
         /// Money of all its calls; none where a price is unknown.
@@ -169,5 +182,34 @@ pub enum Event {
         session: SessionId,
         /// What happened and what to do about it.
         reason: String,
+        /// The kind of failure, such as `rate_limit` or `store`.
+        class: String,
     },
+}
+
+/// One question to the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Question {
+    /// The question.
+    pub text: String,
+    /// Answers to choose from; none for free text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+    /// Whether more than one may be chosen.
+    #[serde(default)]
+    pub several: bool,
+}
+
+/// Why a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "why", content = "reason", rename_all = "snake_case")]
+pub enum Ending {
+    /// The model had no more calls.
+    Answered,
+    /// The user stopped it.
+    Cancelled,
+    /// A budget is used up.
+    OverBudget(String),
+    /// The model went in circles.
+    GoingInCircles(String),
 }

@@ -34,6 +34,11 @@ pub enum Op {
         /// The waiting entry.
         entry: EntryId,
     },
+    /// Go on with a turn that broke off: its process died, its provider failed, or it was stopped.
+    GoOn {
+        /// Of which session.
+        session: SessionId,
+    },
     /// Stop the running turn.
     Stop {
         /// Of which session.

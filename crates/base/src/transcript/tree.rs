@@ -1,8 +1,8 @@
-//! The tree itself, and what a model sees of a branch.
+//! The tree itself: entries by id, and the branch that ends in one of them.
 
 use std::collections::HashMap;
 
-use super::{Entry, EntryKind, Origin, Part, PartBody, Role, Turn};
+use super::Entry;
 use crate::id::EntryId;
 
 /// Why entries do not form a tree.
@@ -77,43 +77,12 @@ impl Tree {
     }
 }
 
-/// What a model sees of a branch: the newest compaction's summary stands for what it replaces,
-/// notices, model changes and checkpoints are left out, neighbours of one role are joined.
-pub fn turns<'a>(branch: impl IntoIterator<Item = &'a Entry>) -> Vec<Turn> {
-    let branch: Vec<&Entry> = branch.into_iter().collect();
-    let mut turns: Vec<Turn> = Vec::new();
-    let mut say = |role: Role, parts: &[Part]| match turns.last_mut() {
-        Some(last) if last.role == role => last.parts.extend_from_slice(parts),
-        Some(_) | None => turns.push(Turn { role, parts: parts.to_vec() }),
-    };
-    let mut visible: &[&Entry] = &branch;
-    let newest = branch.iter().rposition(|e| matches!(e.kind, EntryKind::Compaction { .. }));
-    if let Some(at) = newest
-        && let EntryKind::Compaction { summary, keep_from } = &branch[at].kind
-    {
-        let text = PartBody::Text { text: summary.clone() };
-        say(Role::User, &[Part::new(text, Origin::System)]);
-        let kept = keep_from.and_then(|id| branch.iter().position(|entry| entry.id == id));
-        visible = &branch[kept.unwrap_or(at)..];
-    }
-    for entry in visible {
-        match &entry.kind {
-            EntryKind::User { parts } | EntryKind::ToolResults { parts } => say(Role::User, parts),
-            EntryKind::Assistant { parts, .. } => say(Role::Assistant, parts),
-            EntryKind::Notice { .. }
-            | EntryKind::Compaction { .. }
-            | EntryKind::ModelChange { .. }
-            | EntryKind::Checkpoint { .. } => {}
-        }
-    }
-    turns
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::clock::Timestamp;
     use crate::model::{ModelRef, StopReason, Usage};
+    use crate::transcript::{EntryKind, Part};
 
     fn entry(parent: Option<&Entry>, kind: EntryKind) -> Entry {
         let parent = parent.map(|entry| entry.id);
@@ -133,14 +102,6 @@ mod tests {
         }
     }
 
-    fn said(turns: &[Turn]) -> Vec<String> {
-        let line = |turn: &Turn| {
-            let texts: Vec<_> = turn.parts.iter().filter_map(Part::as_text).collect();
-            format!("{:?}: {}", turn.role, texts.join("+"))
-        };
-        turns.iter().map(line).collect()
-    }
-
     #[test]
     fn a_fork_shares_its_stem_and_nothing_else() {
         let first = entry(None, user("a"));
@@ -158,20 +119,6 @@ mod tests {
         assert_eq!(error, TreeError::MissingParent { entry: child.id, parent: lost.id });
         let error = Tree::from_entries([lost.clone(), lost.clone()]).unwrap_err();
         assert_eq!(error, TreeError::Duplicate(lost.id));
-    }
-
-    #[test]
-    fn a_compaction_stands_for_what_it_replaces() {
-        let first = entry(None, user("a"));
-        let answer = entry(Some(&first), assistant("b"));
-        let kept = entry(Some(&answer), user("c"));
-        let summary = EntryKind::Compaction { summary: "sum".into(), keep_from: Some(kept.id) };
-        let summary = entry(Some(&kept), summary);
-        let last = entry(Some(&summary), assistant("e"));
-        let whole = [&first, &answer, &kept, &summary, &last];
-        assert_eq!(said(&turns(whole)), ["User: sum+c", "Assistant: e"]);
-        let before = [&first, &answer, &kept];
-        assert_eq!(said(&turns(before)), ["User: a", "Assistant: b", "User: c"]);
     }
 
     #[test]

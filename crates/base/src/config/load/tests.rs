@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::super::{Mode, Notifications, TrailerStyle};
+use super::super::{Notifications, TrailerStyle};
 use super::*;
+use crate::protocol::Mode;
 
 fn told(text: &str) -> Vec<String> {
     parse_text("caiman.json", text).problems.iter().map(ToString::to_string).collect()
@@ -168,6 +169,7 @@ fn an_untrusted_project_sets_nothing_that_runs_redirects_or_widens() {
         r#"{"permissions": {"additional_directories": ["/"]}}"#,
         r#"{"permissions": {"default_mode": "accept_edits"}}"#,
         r#"{"permissions": {"defaultMode": "bypassPermissions"}}"#,
+        r#"{"tools": {"fetch": {"allow_private": ["evil"]}}}"#,
         r#"{"options": {"data_directory": "/tmp/evil"}}"#,
         r#"{"options": {"context_paths": ["~/.ssh/id_rsa"]}}"#,
         r#"{"options": {"context_paths": ["docs/../../x"]}}"#,
@@ -224,6 +226,25 @@ fn an_untrusted_project_may_narrow_and_describe() {
         let read = loaded(text, Format::Settings, Owner::Project(Distrust::Unknown));
         assert_eq!(read.problems, [], "{text}");
         assert_eq!(read.config, parse_text("x", text).config, "{text}");
+    }
+}
+
+#[test]
+fn every_spelling_of_a_mode_is_read() {
+    for (text, mode) in [
+        ("acceptEdits", Mode::AcceptEdits),
+        ("accept_edits", Mode::AcceptEdits),
+        ("auto", Mode::AcceptEdits),
+        ("manual", Mode::Default),
+        ("dont_ask", Mode::DontAsk),
+        ("dontAsk", Mode::DontAsk),
+        ("bypassPermissions", Mode::Bypass),
+        ("bypass", Mode::Bypass),
+        ("plan", Mode::Plan),
+    ] {
+        let read = parse_text("x", &format!(r#"{{"permissions": {{"default_mode": "{text}"}}}}"#));
+        assert_eq!(read.config.permissions.default_mode, mode, "{text}");
+        assert_eq!(read.problems, [], "{text}");
     }
 }
 
