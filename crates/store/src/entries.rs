@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use crate::error::{Fault, StoreError};
 use crate::journal;
 use crate::pending::Pending;
+use crate::queue;
 use crate::sessions::{self, NewSession};
 use crate::store::Store;
 
@@ -23,6 +24,12 @@ impl Store {
     /// the newest of the current branch. All or none; a draft of the same entry ends with it.
     pub fn append(&self, session: SessionId, entries: Vec<Entry>) -> Pending<()> {
         self.write(move |connection| append(connection, session, &entries))
+    }
+
+    /// As [`Store::append`], but safe only from the end of this process, not from a power cut, until the
+    /// next write that is: the steps inside a turn, of which there are many.
+    pub fn append_step(&self, session: SessionId, entries: Vec<Entry>) -> Pending<()> {
+        self.jot(move |connection| append(connection, session, &entries))
     }
 
     /// Begins the session `new` with a copy of the branch that ends in `entry`. The copies keep their ids,
@@ -81,6 +88,7 @@ pub(crate) fn append(
         let seq = insert(connection, session, entry)?;
         advance(connection, session, entry, seq)?;
     }
+    queue::settle(connection, session, entries)?;
     journal::settle(connection, session, entries)
 }
 
@@ -160,6 +168,9 @@ fn advance(
         | EntryKind::ToolResults { .. }
         | EntryKind::Notice { .. }
         | EntryKind::Compaction { .. }
+        | EntryKind::Pruned { .. }
+        | EntryKind::Undone { .. }
+        | EntryKind::Prefix { .. }
         | EntryKind::ModelChange { .. }
         | EntryKind::Checkpoint { .. } => None,
     };
@@ -199,6 +210,9 @@ fn kind_name(kind: &EntryKind) -> &'static str {
         EntryKind::ToolResults { .. } => "tool_results",
         EntryKind::Notice { .. } => "notice",
         EntryKind::Compaction { .. } => "compaction",
+        EntryKind::Pruned { .. } => "pruned",
+        EntryKind::Undone { .. } => "undone",
+        EntryKind::Prefix { .. } => "prefix",
         EntryKind::ModelChange { .. } => "model_change",
         EntryKind::Checkpoint { .. } => "checkpoint",
     }

@@ -10,6 +10,7 @@
 //! | [`connection`], [`schema`] | pragmas; migrations, embedded from `migrations/` |
 //! | [`writer`] | the one thread that writes, with group commit |
 //! | [`sessions`], [`entries`], [`journal`] | sessions, their trees, the answers being streamed |
+//! | [`queue`] | prompts that wait for the running turn |
 //! | [`usage`] | the ledger of model calls and its exact sums |
 //! | [`grants`], [`reads`] | what was allowed, what was seen of a file |
 //! | [`project`] | which project a folder belongs to |
@@ -29,6 +30,7 @@ mod open;
 mod pending;
 mod presence;
 mod project;
+mod queue;
 mod reads;
 mod schema;
 mod sessions;
@@ -43,6 +45,7 @@ pub use journal::{Draft, Recovered};
 pub use open::Opened;
 pub use pending::Pending;
 pub use project::project_of;
+pub use queue::Queued;
 pub use reads::ReadMark;
 pub use sessions::{NewSession, Place, Session, SessionFilter};
 pub use store::Store;

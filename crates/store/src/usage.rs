@@ -140,9 +140,10 @@ impl UsageSum {
 }
 
 impl Store {
-    /// Writes a model call into the ledger.
+    /// Writes a model call into the ledger. Safe from the end of the process at once, from a power cut with
+    /// the next entry that is.
     pub fn record_usage(&self, row: UsageRow) -> Pending<()> {
-        self.write(move |connection| insert(connection, &row))
+        self.jot(move |connection| insert(connection, &row))
     }
 
     /// Sums over the ledger, sorted by key.
