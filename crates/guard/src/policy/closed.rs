@@ -1,0 +1,90 @@
+//! Files that a deny rule closes, found on disk: for commands that read whole folders, and for the cage.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ignore::WalkBuilder;
+
+use super::Policy;
+use crate::fence::Spot;
+use crate::rule::{Kind, Rule};
+use crate::shell::Simple;
+
+/// What was found below a folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Closed {
+    /// Files and folders that may not be read.
+    pub places: Vec<PathBuf>,
+    /// Whether the search ended before all was seen.
+    pub cut_short: bool,
+}
+
+/// Which files a search goes into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// All of them.
+    Everything,
+    /// Those that are neither hidden nor ignored.
+    Visible,
+}
+
+/// Most files that are looked at for one command.
+const MOST_ENTRIES: usize = 20_000;
+
+impl Policy {
+    /// What below a folder a deny rule keeps from being read. Without such rules nothing is looked at. Links
+    /// are not followed.
+    pub fn closed_below(&self, folder: &Path, depth: Depth) -> Closed {
+        let mut closed = Closed::default();
+        if !self.rules.deny.iter().any(Rule::is_about_files) {
+            return closed;
+        }
+        let walk = WalkBuilder::new(folder)
+            .standard_filters(depth == Depth::Visible)
+            .follow_links(false)
+            .build();
+        for (count, entry) in walk.enumerate() {
+            if count >= MOST_ENTRIES {
+                closed.cut_short = true;
+                break;
+            }
+            let Ok(entry) = entry else { continue };
+            let path = entry.path();
+            let real = if entry.path_is_symlink() {
+                fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+            } else {
+                path.to_owned()
+            };
+            let spot = Spot { asked: path.to_owned(), real, inside: true };
+            if self.rules.deny.iter().any(|rule| self.forbids(rule, Kind::Read, &spot)) {
+                closed.places.push(path.to_owned());
+            }
+        }
+        closed
+    }
+}
+
+/// How a reader goes through folders, if it does.
+pub(super) fn reading_depth(command: &Simple) -> Option<Depth> {
+    let flag = |letters: &[char], long: &[&str]| {
+        command.arguments().iter().filter_map(|it| it.plain()).any(|text| {
+            match text.strip_prefix("--") {
+                Some(name) => long.iter().any(|it| it.starts_with(name) && !name.is_empty()),
+                None => text.starts_with('-') && text.contains(letters),
+            }
+        })
+    };
+    match command.program_name()? {
+        "grep" | "egrep" | "fgrep" => {
+            let deep =
+                flag(&['r', 'R', 'd'], &["recursive", "dereference-recursive", "directories"]);
+            deep.then_some(Depth::Everything)
+        }
+        "diff" => flag(&['r'], &["recursive"]).then_some(Depth::Everything),
+        "rg" if flag(&['u', '.'], &["hidden", "no-ignore", "unrestricted"]) => {
+            Some(Depth::Everything)
+        }
+        "rg" => Some(Depth::Visible),
+        _ => None,
+    }
+}
