@@ -1,12 +1,37 @@
 //! The lock: what may be done, and the only door to child processes.
 //!
-//! Rules, shell analysis, taint and the OS sandbox arrive with the tools they judge. What other rooms
-//! need of this room already is here:
+//! Map of the room, in the order a call walks through it:
 //!
-//! | item | does |
+//! | module | does |
 //! |---|---|
-//! | [`Runner`] | runs a command to its end for its output, in its own process group, with a time limit |
+//! | [`action`] | what a call would do to the world, in the words the lock judges |
+//! | [`fence`] | one place for all containment: a path becomes a [`Spot`], links followed, before anything is compared |
+//! | [`rule`] | rules in Claude Code's grammar, and the names tools have elsewhere |
+//! | [`protect`] | places that are never touched by the way: what runs later, what is secret |
+//! | [`shell`] | a command line as a syntax tree: what each simple command, redirect and substitution does |
+//! | [`policy`] | the one decision: [`Policy::decide`] |
+//! | [`cage`] | the operating system's sandbox, made from the same rules |
+//! | [`process`] | children: own session, optional cage, optional terminal |
+//! | [`net`] | which addresses may be reached |
+//! | [`redact`] | secrets out of what is shown, logged or sent |
+//! | [`Runner`] | a command run to its end for its output |
 
+pub mod action;
+pub mod cage;
+pub mod fence;
+pub mod net;
+pub mod policy;
+pub mod process;
+pub mod protect;
+pub mod redact;
+pub mod rule;
 mod runner;
+pub mod shell;
 
+pub use action::{Action, Taint};
+pub use cage::{Cage, Reach};
+pub use fence::{Entry, EntryKind, Fence, FenceError, Spot};
+pub use policy::{Decision, Policy, Verdict};
+pub use redact::Redactor;
+pub use rule::{Rule, RuleError, Rules};
 pub use runner::Runner;

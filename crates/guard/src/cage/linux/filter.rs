@@ -1,0 +1,228 @@
+//! The system call filters of a cage: doors behind which neither Landlock nor the mounts look.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use libc::c_long;
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, sock_filter,
+};
+
+use super::system;
+use crate::cage::{CageError, Network, Stage};
+
+/// A compiled filter.
+pub(super) struct Filter(BpfProgram);
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+type Built<T> = Result<T, seccompiler::BackendError>;
+
+/// The kernel's `struct sock_fprog`.
+#[repr(C)]
+struct Program {
+    length: libc::c_ushort,
+    filter: *const sock_filter,
+}
+
+/// Calls that look into other processes, reach the kernel's inner parts, or take the cage apart.
+const NEVER: &[c_long] = &[
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_fanotify_init,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_setns,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_quotactl,
+    libc::SYS_acct,
+    libc::SYS_syslog,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_vhangup,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_modify_ldt,
+];
+
+/// Calls that programs do without when the kernel does not know them. `clone3` hides its flags in memory,
+/// where a filter cannot look, and the C library falls back to `clone`; what `io_uring` does passes no filter.
+const UNKNOWN: &[c_long] = &[
+    libc::SYS_clone3,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+];
+
+/// What reaches other programs by a socket.
+const CONNECTING: &[c_long] =
+    &[libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4];
+
+const NEW_NAMESPACES: &[libc::c_int] = &[
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWCGROUP,
+    // CLONE_NEWTIME, which shares its bit with the exit signal of `clone`, so only `unshare` knows it.
+];
+const CLONE_NEWTIME: libc::c_int = 0x80;
+
+/// `ioctl` requests that type into a terminal, or paste into one.
+const TYPING: &[u64] = &[0x5412, 0x541c];
+
+const TYPE_MASK: u64 = 0xf;
+
+impl Filter {
+    /// The filter of a cage. One program, not three: the kernel compiles each for every child.
+    pub(super) fn new(network: Network) -> Result<Self, CageError> {
+        let refused = refused(network).and_then(compile);
+        let refused = refused
+            .map_err(|error| CageError::Part { part: Stage::Filter, why: error.to_string() })?;
+        let mut program = unknown();
+        program.extend(refused);
+        Ok(Self(program))
+    }
+
+    /// Puts the filter in force. Runs in the child: system calls only.
+    #[expect(
+        unsafe_code,
+        reason = "a raw system call: the only thing allowed between fork and exec"
+    )]
+    pub(super) fn apply(&self) -> io::Result<()> {
+        let length =
+            libc::c_ushort::try_from(self.0.len()).map_err(|_| io::ErrorKind::InvalidData)?;
+        let program = Program { length, filter: self.0.as_ptr() };
+        // SAFETY: the program points to `length` instructions that outlive the call.
+        system::check(unsafe {
+            libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program)
+        })
+    }
+}
+
+fn compile(rules: Rules) -> Built<BpfProgram> {
+    let action = SeccompAction::Errno(libc::EPERM.cast_unsigned());
+    SeccompFilter::new(rules, SeccompAction::Allow, action, architecture()?)?.try_into()
+}
+
+/// Ours. The filter kills whoever calls as a program of another.
+fn architecture() -> Built<TargetArch> {
+    TargetArch::try_from(std::env::consts::ARCH)
+}
+
+fn refused(network: Network) -> Built<Rules> {
+    let mut rules: Rules = NEVER.iter().map(|call| (*call, Vec::new())).collect();
+    let mut spaces = NEW_NAMESPACES.iter().map(|flag| has(*flag)).collect::<Built<Vec<_>>>()?;
+    rules.insert(libc::SYS_clone, spaces.clone());
+    spaces.push(has(CLONE_NEWTIME)?);
+    rules.insert(libc::SYS_unshare, spaces);
+    let typing = TYPING.iter().map(|request| rule(&[when(1, SeccompCmpOp::Eq, *request)?]));
+    rules.insert(libc::SYS_ioctl, typing.collect::<Built<_>>()?);
+    // Limits of other processes; our own are asked for by the number 0.
+    let others = rule(&[
+        when(0, SeccompCmpOp::Ne, 0)?,
+        SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?,
+    ])?;
+    rules.insert(libc::SYS_prlimit64, vec![others]);
+    rules.insert(libc::SYS_socket, sockets(network)?);
+    if network == Network::Off {
+        rules.extend(CONNECTING.iter().map(|call| (*call, Vec::new())));
+        // A datagram socket needs no connection to send.
+        rules.insert(libc::SYS_socketpair, vec![datagram()?]);
+    }
+    Ok(rules)
+}
+
+/// Kinds of sockets that are refused: all but those for pairs, or all but the internet's.
+fn sockets(network: Network) -> Built<Vec<SeccompRule>> {
+    let other_than = |families: &[libc::c_int]| -> Built<SeccompRule> {
+        let not =
+            families.iter().map(|it| when(0, SeccompCmpOp::Ne, u64::from(it.cast_unsigned())));
+        rule(&not.collect::<Built<Vec<_>>>()?)
+    };
+    match network {
+        Network::Off => Ok(vec![other_than(&[libc::AF_UNIX])?, datagram()?]),
+        Network::On => {
+            Ok(vec![other_than(&[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK])?])
+        }
+    }
+}
+
+fn datagram() -> Built<SeccompRule> {
+    rule(&[when(
+        1,
+        SeccompCmpOp::MaskedEq(TYPE_MASK),
+        u64::from(libc::SOCK_DGRAM.cast_unsigned()),
+    )?])
+}
+
+fn has(flag: libc::c_int) -> Built<SeccompRule> {
+    let flag = u64::from(flag.cast_unsigned());
+    rule(&[when(0, SeccompCmpOp::MaskedEq(flag), flag)?])
+}
+
+fn rule(conditions: &[SeccompCondition]) -> Built<SeccompRule> {
+    SeccompRule::new(conditions.to_vec())
+}
+
+/// The kernel looks at the lower half of such arguments only, so must we.
+fn when(argument: u8, operator: SeccompCmpOp, value: u64) -> Built<SeccompCondition> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
+}
+
+/// The beginning of the program: calls this kernel pretends not to know. Those of x32 programs too: they
+/// come as ours, under higher numbers that no rule names. All others go on to what follows.
+fn unknown() -> BpfProgram {
+    const LOAD: u16 = 0x20;
+    const JUMP_IF_EQUAL: u16 = 0x15;
+    const JUMP_IF_AT_LEAST: u16 = 0x35;
+    const RETURN: u16 = 0x06;
+    const X32: u32 = 0x4000_0000;
+    let numbers = UNKNOWN.iter().filter_map(|call| u32::try_from(*call).ok());
+    let mut tests: Vec<_> = numbers.map(|number| (JUMP_IF_EQUAL, number)).collect();
+    tests.push((JUMP_IF_AT_LEAST, X32));
+    let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
+    let mut program = vec![step(LOAD, 0, 0, 0)];
+    let mut left = u8::try_from(tests.len()).unwrap_or(u8::MAX);
+    for (test, number) in tests {
+        left -= 1;
+        program.push(step(test, left, u8::from(left == 0), number));
+    }
+    let answer = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
+    program.push(step(RETURN, 0, 0, answer));
+    program
+}

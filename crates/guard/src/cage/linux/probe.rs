@@ -1,0 +1,121 @@
+//! What this kernel lets us enforce: tried with a child that walks into a cage and goes no further.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use super::{Entry, Prepared, system};
+use crate::cage::{Bounds, CageError, Item, Namespace, State, Status};
+
+/// Said by a child that got all the way in.
+const ARRIVED: i32 = libc::ECANCELED;
+
+/// Tries the kinds of namespace, best first.
+pub(in crate::cage) fn probe() -> Status {
+    let landlock_abi = system::landlock_abi();
+    let mut why = Vec::new();
+    if landlock_abi == 0 {
+        why.push(
+            "Landlock is not in this kernel, or was not switched on when it was started".to_owned(),
+        );
+    }
+    for namespace in [Namespace::Privileged, Namespace::User, Namespace::None] {
+        match rehearse(namespace) {
+            Ok(()) if landlock_abi > 0 => {
+                return Status {
+                    works: true,
+                    landlock_abi,
+                    namespace,
+                    items: items(landlock_abi, namespace),
+                };
+            }
+            Ok(()) => {}
+            Err(reason) => why.push(format!("{namespace}: {reason}")),
+        }
+    }
+    let how = why.join("; ");
+    let items = vec![Item { what: "commands are caged", state: State::Missing, how }];
+    Status { works: false, landlock_abi, namespace: Namespace::None, items }
+}
+
+/// Sends a child into a cage of this kind.
+fn rehearse(namespace: Namespace) -> Result<(), String> {
+    let temp = Path::new("/tmp").join(format!("caiman-probe-{}", std::process::id()));
+    let bounds = Bounds { temp: temp.clone(), ..Bounds::default() };
+    let outcome = super::super::make_temp(&temp)
+        .and_then(|()| Prepared::with(&bounds, namespace))
+        .and_then(|prepared| send(prepared).map_err(|error| missing(&error)))
+        .map_err(|error| error.to_string());
+    // Best effort: an empty folder in the temporary folder does no harm.
+    std::fs::remove_dir_all(&temp).ok();
+    outcome
+}
+
+fn missing(error: &io::Error) -> CageError {
+    CageError::Missing { why: error.to_string() }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a child that never becomes a program")]
+#[expect(unsafe_code, reason = "there is no other way to act between fork and exec")]
+fn send(prepared: Prepared) -> io::Result<()> {
+    let entry = Entry(Arc::new(prepared));
+    let walk = move || -> io::Result<()> {
+        entry.enter(c"/").map_err(|(_, error)| error)?;
+        entry.seal().map_err(|(_, error)| error)?;
+        Err(io::Error::from_raw_os_error(ARRIVED))
+    };
+    let mut command = Command::new("/");
+    // SAFETY: the walk makes system calls on memory that was allocated before the fork.
+    unsafe { command.pre_exec(walk) };
+    match command.spawn() {
+        Ok(mut child) => child.wait().map(drop),
+        Err(error) if error.raw_os_error() == Some(ARRIVED) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn items(abi: u8, namespace: Namespace) -> Vec<Item> {
+    let item = |what, state, how: &str| Item { what, state, how: how.to_owned() };
+    let since = |needed: u8, what, kernel: &str| {
+        if abi >= needed {
+            item(what, State::Enforced, "Landlock")
+        } else {
+            item(what, State::Missing, &format!("needs Linux {kernel}"))
+        }
+    };
+    let mut items = vec![
+        item("writes stay in the workspace and temporary folders", State::Enforced, "Landlock"),
+        since(3, "files outside cannot be cut short", "6.2"),
+        since(5, "devices cannot be controlled", "6.10"),
+        since(6, "other programs get no signals", "6.12"),
+        item("no network, no sockets of other programs", State::Enforced, "seccomp"),
+        item("no look into other processes", State::Enforced, "Landlock and seccomp"),
+        item("no io_uring, new namespaces, kernel modules", State::Enforced, "seccomp"),
+    ];
+    items.extend(match namespace {
+        Namespace::Privileged | Namespace::User => {
+            let by = namespace.to_string();
+            [
+                item("protected places are read-only", State::Enforced, &by),
+                item("secret places are empty", State::Enforced, &by),
+                item("modes, owners and times outside stay", State::Enforced, &by),
+            ]
+        }
+        Namespace::None => [
+            item(
+                "protected places are read-only",
+                State::Partly,
+                "no namespace: nothing new can be made beside them",
+            ),
+            item(
+                "secret places cannot be read",
+                State::Partly,
+                "no namespace: names can be listed",
+            ),
+            item("modes, owners and times outside stay", State::Missing, "needs user namespaces"),
+        ],
+    });
+    items
+}

@@ -1,0 +1,255 @@
+//! Children: a session of their own, optional cage, optional terminal. The only door to processes that
+//! live longer than one question.
+
+mod end;
+mod env;
+mod keeper;
+mod launch;
+mod stream;
+mod terminal;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::Env;
+use rustix::process::{Pid, Signal};
+
+use crate::cage::{Cage, Sweep, Swept};
+
+pub use env::{child_env, child_env_with, is_secret_name};
+pub use launch::harden;
+pub use stream::{Input, Output};
+
+/// A child to start.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The program, looked up on the child's `PATH`.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Where it runs.
+    pub folder: PathBuf,
+    /// All of its environment. A cage adds where temporary files go.
+    pub env: Env,
+    /// What it may do; none for anything this user may do.
+    pub cage: Option<Arc<Cage>>,
+    /// What its input, output and error are.
+    pub stdio: Terminals,
+}
+
+/// What a child's input and output are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Terminals {
+    /// Output and error in one pipe, in the order they were written; input closed.
+    Output,
+    /// The same with an input pipe.
+    InputOutput,
+    /// A pseudo-terminal of this size for all three.
+    Pty {
+        /// Columns.
+        columns: u16,
+        /// Rows.
+        rows: u16,
+    },
+}
+
+/// A running child. Dropping it kills its whole session.
+#[derive(Debug)]
+pub struct Child {
+    inner: tokio::process::Child,
+    group: Pid,
+    /// Whether nobody of its session is left, so that its number may belong to somebody else by now.
+    gone: bool,
+    terminals: Terminals,
+    sweep: Option<Sweep>,
+    /// What it prints, output and error together. Ends when the last process that holds it has ended.
+    pub output: Option<Output>,
+    /// What it reads, where [`Command::stdio`] asked for it. Dropping it ends a pipe.
+    pub input: Option<Input>,
+}
+
+/// Why a child could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// The system refused.
+    #[error("cannot start `{program}`: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is no such folder to run in.
+    #[error("cannot run in {}: {source}", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The cage could not be built, and running without it was not asked for.
+    #[error("cannot sandbox `{program}`: {why}")]
+    Cage {
+        /// The program.
+        program: String,
+        /// What is missing.
+        why: String,
+    },
+}
+
+/// Our ends of a child's input and output, and its own.
+struct Ends {
+    output: Output,
+    input: Option<Input>,
+    theirs: [Stdio; 3],
+}
+
+impl Command {
+    /// Starts the child in a session of its own, which [`Child::group`] names. Needs a tokio runtime.
+    pub fn spawn(self) -> Result<Child, SpawnError> {
+        let start = |source| SpawnError::Start { program: self.program.clone(), source };
+        check_folder(&self.folder)
+            .map_err(|source| SpawnError::Folder { folder: self.folder.clone(), source })?;
+        let Ends { output, input, theirs: [stdin, stdout, stderr] } =
+            ends(self.stdio).map_err(start)?;
+        let sweep = self.cage.as_ref().map(|cage| cage.sweep());
+        let mut builder = self.builder()?;
+        builder.stdin(stdin).stdout(stdout).stderr(stderr);
+        let steps = launch::prepare(&self)?;
+        let stages = steps.attach(&mut builder).map_err(start)?;
+        let inner = keeper::spawn(builder).map_err(|source| match stages.failed() {
+            Some(stage) => self.uncaged(format!("{stage}: {source}")),
+            None => start(source),
+        })?;
+        let group = inner.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        let group = group.ok_or_else(|| start(io::Error::other("it has no process id")))?;
+        Ok(Child {
+            inner,
+            group,
+            gone: false,
+            terminals: self.stdio,
+            sweep,
+            output: Some(output),
+            input,
+        })
+    }
+
+    fn uncaged(&self, why: String) -> SpawnError {
+        SpawnError::Cage { program: self.program.clone(), why }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the sanctioned door to processes")]
+    fn builder(&self) -> Result<tokio::process::Command, SpawnError> {
+        let wrapper = self.cage.as_ref().map(|cage| cage.wrapper()).transpose();
+        let wrapper = wrapper.map_err(|error| self.uncaged(error.to_string()))?.flatten();
+        let mut builder = match wrapper {
+            Some(wrapper) => {
+                let mut builder = tokio::process::Command::new(&wrapper.program);
+                builder.args(&wrapper.args).arg(&self.program);
+                builder
+            }
+            None => tokio::process::Command::new(&self.program),
+        };
+        builder.args(&self.args).env_clear().envs(self.env.iter()).current_dir(&self.folder);
+        if let Some(cage) = &self.cage {
+            builder.envs(cage.variables(&self.env));
+        }
+        Ok(builder)
+    }
+}
+
+/// A child that cannot go to its folder fails as if there were no program.
+fn check_folder(folder: &Path) -> io::Result<()> {
+    let is_folder = std::fs::metadata(folder)?.is_dir();
+    if is_folder { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+}
+
+fn ends(terminals: Terminals) -> io::Result<Ends> {
+    match terminals {
+        Terminals::Output | Terminals::InputOutput => {
+            let (reader, writer) = io::pipe()?;
+            let (stdin, input) = if terminals == Terminals::InputOutput {
+                let (theirs, ours) = io::pipe()?;
+                (Stdio::from(theirs), Some(Input::pipe(ours.into())?))
+            } else {
+                (Stdio::null(), None)
+            };
+            let theirs = [stdin, writer.try_clone()?.into(), writer.into()];
+            Ok(Ends { output: Output::pipe(reader.into())?, input, theirs })
+        }
+        Terminals::Pty { columns, rows } => {
+            let terminal::Pair { ours, theirs } = terminal::open(columns, rows)?;
+            let input = Some(Input::terminal(ours.try_clone()?)?);
+            let output = Output::terminal(ours)?;
+            let theirs = [theirs.try_clone()?.into(), theirs.try_clone()?.into(), theirs.into()];
+            Ok(Ends { output, input, theirs })
+        }
+    }
+}
+
+impl Child {
+    /// The id of the child, of its process group and of its session.
+    pub fn group(&self) -> u32 {
+        self.group.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Waits until the child itself has ended; whoever it left behind may live on. Can be dropped and
+    /// called again.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        let status = self.inner.wait().await?;
+        self.gone = self.gone || !end::has_members(self.group, self.terminals);
+        Ok(status)
+    }
+
+    /// Whether nobody of its session was left when [`Child::wait`] last returned.
+    pub fn is_gone(&self) -> bool {
+        self.gone
+    }
+
+    /// Asks the whole group to end, as Ctrl-C would.
+    pub fn interrupt(&self) {
+        if !self.gone {
+            end::signal(self.group, Signal::INT);
+        }
+    }
+
+    /// Ends the whole session, at once.
+    pub fn kill(&self) {
+        if !self.gone {
+            end::signal(self.group, Signal::KILL);
+        }
+    }
+
+    /// Interrupts, waits at most `grace`, then kills whoever is left and takes the child off the system's
+    /// books.
+    pub async fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
+        self.interrupt();
+        // What matters is whether it has ended by now; its status comes with the last wait.
+        drop(tokio::time::timeout(grace, self.wait()).await);
+        self.kill();
+        self.wait().await
+    }
+
+    /// Tells the child's terminal its new size. Nothing without a terminal.
+    pub fn resize(&self, columns: u16, rows: u16) -> io::Result<()> {
+        self.output.as_ref().map_or(Ok(()), |output| output.resize(columns, rows))
+    }
+
+    /// Sets aside what came into being in protected places while the child ran, and tells what. To be
+    /// called when it has ended; dropping the child does the same in silence.
+    pub fn sweep(&mut self) -> Vec<Swept> {
+        self.sweep.as_ref().map(Sweep::run).unwrap_or_default()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+        for swept in self.sweep() {
+            tracing::warn!(place = %swept.place.display(), "a command made a protected place");
+        }
+    }
+}

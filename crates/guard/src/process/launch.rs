@@ -1,0 +1,191 @@
+//! What a child does between fork and exec.
+//!
+//! Everything it needs is made before the fork; the steps themselves are system calls only, because
+//! another thread may have held the allocator's lock when the process was copied.
+
+use std::ffi::CString;
+use std::io::{self, PipeReader, PipeWriter, Read};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+
+use super::{Command, SpawnError, Terminals};
+use crate::cage::{Entry, Stage};
+
+/// The steps of one child, with all they need.
+pub(super) struct Steps {
+    folder: CString,
+    terminal: Ctty,
+    parent: libc::pid_t,
+    entry: Option<Entry>,
+}
+
+/// Whether the child's input becomes its controlling terminal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ctty {
+    Input,
+    None,
+}
+
+/// Where a child that fails on its way into the cage says how far it came.
+pub(super) struct Stages(Option<PipeReader>);
+
+/// Makes the steps for a command.
+pub(super) fn prepare(command: &Command) -> Result<Steps, SpawnError> {
+    let start = |source| SpawnError::Start { program: command.program.clone(), source };
+    let folder =
+        CString::new(command.folder.as_os_str().as_bytes()).map_err(|error| start(error.into()))?;
+    let terminal = match command.stdio {
+        Terminals::Output | Terminals::InputOutput => Ctty::None,
+        Terminals::Pty { .. } => Ctty::Input,
+    };
+    let entry = match &command.cage {
+        Some(cage) => Some(cage.entry().map_err(|error| command.uncaged(error.to_string()))?),
+        None => None,
+    };
+    let parent = rustix::process::getpid().as_raw_nonzero().get();
+    Ok(Steps { folder, terminal, parent, entry })
+}
+
+impl Steps {
+    /// Has the child take the steps before it becomes the program.
+    #[expect(unsafe_code, reason = "there is no other way to act between fork and exec")]
+    pub(super) fn attach(self, command: &mut tokio::process::Command) -> io::Result<Stages> {
+        let (stages, report) = match &self.entry {
+            Some(_) => {
+                let (reader, writer) = io::pipe()?;
+                (Stages(Some(reader)), Some(writer))
+            }
+            None => (Stages(None), None),
+        };
+        // SAFETY: `run` makes system calls on memory that was allocated before the fork, and neither
+        // allocates, locks nor panics.
+        unsafe { command.pre_exec(move || self.run(report.as_ref())) };
+        Ok(stages)
+    }
+
+    fn run(&self, report: Option<&PipeWriter>) -> io::Result<()> {
+        let told = |(stage, error)| {
+            if let Some(report) = report {
+                tell(report, stage);
+            }
+            error
+        };
+        new_session(self.terminal)?;
+        default_signals();
+        if let Some(entry) = &self.entry {
+            entry.enter(&self.folder).map_err(told)?;
+        }
+        die_with(self.parent)?;
+        hide_descriptors();
+        if let Some(entry) = &self.entry {
+            entry.seal().map_err(told)?;
+        }
+        Ok(())
+    }
+}
+
+impl Stages {
+    /// The stage at which the child failed, if it was one of the cage's.
+    pub(super) fn failed(mut self) -> Option<Stage> {
+        let pipe = self.0.as_mut()?;
+        // The child is gone, and so is its end; ours may still be held by the command, so do not wait.
+        rustix::io::ioctl_fionbio(&*pipe, true).ok()?;
+        let mut byte = [0];
+        (pipe.read(&mut byte).ok()? == 1).then(|| Stage::from_byte(byte[0]))?
+    }
+}
+
+/// Makes ours a process whose memory, environment and descriptors other processes of the same user
+/// cannot look into, and that leaves no core file: it holds keys.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "there is no safe call for it")]
+pub fn harden() -> io::Result<()> {
+    // SAFETY: plain numbers.
+    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })
+}
+
+/// Makes ours a process that others cannot look into; here the system sees to it.
+#[cfg(not(target_os = "linux"))]
+pub fn harden() -> io::Result<()> {
+    Ok(())
+}
+
+#[expect(unsafe_code, reason = "system calls in the child; nothing else is allowed there")]
+fn tell(report: &PipeWriter, stage: Stage) {
+    let byte = [stage.byte()];
+    // SAFETY: one byte of a live array, to a descriptor we own. A lost report only blurs the error.
+    unsafe { libc::write(report.as_raw_fd(), byte.as_ptr().cast(), 1) };
+}
+
+fn new_session(terminal: Ctty) -> io::Result<()> {
+    rustix::process::setsid()?;
+    if terminal == Ctty::Input {
+        rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+    }
+    Ok(())
+}
+
+/// What we ignore or handle is not what the program asked for. The mask is emptied by the standard library.
+/// The system is asked itself, because the C library keeps two signals from its callers.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "system calls in the child; nothing else is allowed there")]
+fn default_signals() {
+    // Longer than the kernel's `struct sigaction`; all zeros stand for the default.
+    let default = [0_u64; 8];
+    for signal in 1..=64 {
+        // SAFETY: the structure outlives the call, which writes nothing. Two signals cannot be set.
+        unsafe {
+            let nothing = std::ptr::null::<u64>();
+            libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), nothing, 8_usize);
+        }
+    }
+}
+
+/// What we ignore or handle is not what the program asked for.
+#[cfg(not(target_os = "linux"))]
+#[expect(unsafe_code, reason = "system calls in the child; nothing else is allowed there")]
+fn default_signals() {
+    for signal in 1..=31 {
+        // SAFETY: plain numbers. Two signals cannot be set.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
+/// Asks to be killed when the thread that started us ends. Last of all but the filters: a change of
+/// credentials takes the request back.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "system calls in the child; nothing else is allowed there")]
+fn die_with(parent: libc::pid_t) -> io::Result<()> {
+    // SAFETY: plain numbers.
+    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
+    // SAFETY: no arguments. The parent may have ended before we asked.
+    if unsafe { libc::getppid() } == parent { Ok(()) } else { Err(errno(libc::ESRCH)) }
+}
+
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "the same signature as on Linux")]
+fn die_with(_parent: libc::pid_t) -> io::Result<()> {
+    Ok(())
+}
+
+/// Descriptors that came to us open from whoever started us are not the child's business.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "system calls in the child; nothing else is allowed there")]
+fn hide_descriptors() {
+    // SAFETY: plain numbers. Kernels before 5.11 do not know the flag; ours are marked anyway.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn hide_descriptors() {}
+
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+#[cfg(target_os = "linux")]
+fn errno(code: libc::c_int) -> io::Error {
+    io::Error::from_raw_os_error(code)
+}

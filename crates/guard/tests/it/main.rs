@@ -1,0 +1,18 @@
+//! The lock from outside.
+#![allow(clippy::unwrap_used, reason = "tests fail by it")]
+
+#[cfg(unix)]
+mod bash;
+mod cage_den;
+mod cage_escapes;
+mod cage_intruder;
+mod cage_kernel;
+mod cage_work;
+mod commands;
+mod fence;
+mod net;
+mod parsers;
+mod policy;
+mod process;
+mod room;
+mod rules;

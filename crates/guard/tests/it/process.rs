@@ -1,0 +1,236 @@
+//! Children: output, input, terminals, and that none is left behind.
+
+use std::time::{Duration, Instant};
+
+use base::Env;
+use guard::process::{Command, SpawnError, Terminals};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::cage_den::{Den, finish, kinds};
+
+fn command(script: &str, stdio: Terminals) -> Command {
+    Command {
+        program: "bash".to_owned(),
+        args: vec!["-c".to_owned(), script.to_owned()],
+        folder: std::env::temp_dir(),
+        env: Env::from_iter([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("TERM", "dumb")]),
+        cage: None,
+        stdio,
+    }
+}
+
+async fn output(script: &str, stdio: Terminals) -> String {
+    let mut child = command(script, stdio).spawn().unwrap();
+    let mut text = String::new();
+    child.output.take().unwrap().read_to_string(&mut text).await.unwrap();
+    child.wait().await.unwrap();
+    text
+}
+
+/// State of a process, or none if it is not there.
+fn state(pid: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    Some(stat.rsplit_once(')')?.1.split_whitespace().next()?.to_owned())
+}
+
+async fn until(condition: impl Fn() -> bool, limit: Duration) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < limit {
+        if condition() {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    condition()
+}
+
+#[tokio::test]
+async fn output_and_error_come_in_the_order_they_were_written() {
+    let text = output("echo a; echo b >&2; echo c; echo d >&2", Terminals::Output).await;
+    assert_eq!(text, "a\nb\nc\nd\n");
+}
+
+#[tokio::test]
+async fn input_is_closed_unless_asked_for() {
+    assert_eq!(output("cat; echo end", Terminals::Output).await, "end\n");
+    let mut child = command("cat; echo end", Terminals::InputOutput).spawn().unwrap();
+    let mut input = child.input.take().unwrap();
+    input.write_all(b"hello\n").await.unwrap();
+    drop(input);
+    let mut text = String::new();
+    child.output.take().unwrap().read_to_string(&mut text).await.unwrap();
+    assert_eq!(text, "hello\nend\n");
+    assert!(child.wait().await.unwrap().success());
+}
+
+#[tokio::test]
+async fn a_terminal_is_one_and_has_its_size() {
+    let terminal = Terminals::Pty { columns: 91, rows: 17 };
+    let text =
+        output("test -t 0 -a -t 1 -a -t 2 && stty size && echo x > /dev/tty", terminal).await;
+    assert_eq!(text, "17 91\r\nx\r\n");
+    let mut child = command("read x; stty size; cat", terminal).spawn().unwrap();
+    child.resize(50, 5).unwrap();
+    let mut input = child.input.take().unwrap();
+    input.write_all(b"\nover\n\x04").await.unwrap();
+    let mut text = String::new();
+    child.output.take().unwrap().read_to_string(&mut text).await.unwrap();
+    assert!(text.contains("5 50\r\n") && text.ends_with("over\r\n"), "{text:?}");
+}
+
+#[tokio::test]
+async fn a_child_inherits_no_descriptors_and_no_ignored_signals() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    rustix::io::fcntl_setfd(&reader, rustix::io::FdFlags::empty()).unwrap();
+    let number = std::os::fd::AsRawFd::as_raw_fd(&reader);
+    let pipe = std::fs::read_link(format!("/proc/self/fd/{number}")).unwrap();
+    let script = "ls -l /proc/$$/fd; grep SigIgn /proc/self/status";
+    let text = output(script, Terminals::Output).await;
+    drop(writer);
+    let (open, ignored) = text.split_once("SigIgn:").unwrap();
+    assert!(open.contains("pipe:") && !open.contains(pipe.to_str().unwrap()), "{open}");
+    assert_eq!(ignored.trim(), "0000000000000000");
+}
+
+#[tokio::test]
+async fn the_error_names_what_is_missing() {
+    let mut missing = command("", Terminals::Output);
+    missing.program = "no-such-program".to_owned();
+    let error = missing.spawn().unwrap_err();
+    assert!(matches!(&error, SpawnError::Start { .. }), "{error}");
+    let mut nowhere = command("", Terminals::Output);
+    nowhere.folder = "/no/such/folder".into();
+    let error = nowhere.spawn().unwrap_err();
+    assert!(error.to_string().contains("/no/such/folder"), "{error}");
+}
+
+#[tokio::test]
+async fn the_whole_group_is_gone_when_killed() {
+    for terminals in [Terminals::Output, Terminals::Pty { columns: 80, rows: 24 }] {
+        let script = "trap '' INT; set -m; sleep 71 & (sleep 72 & sleep 73) & echo $! $$; wait";
+        let mut child = command(script, terminals).spawn().unwrap();
+        let mut line = [0; 64];
+        let count = child.output.as_mut().unwrap().read(&mut line).await.unwrap();
+        assert!(count > 0);
+        let group = child.group();
+        let members = || session_members(group);
+        assert!(until(|| members().len() >= 4, Duration::from_secs(10)).await, "{:?}", members());
+        let start = Instant::now();
+        child.kill();
+        assert!(until(|| members().is_empty(), Duration::from_secs(1)).await, "{:?}", members());
+        assert!(start.elapsed() < Duration::from_millis(500), "{:?}", start.elapsed());
+        child.wait().await.unwrap();
+        assert_eq!(state(group), None, "no zombie");
+    }
+}
+
+fn session_members(session: u32) -> Vec<u32> {
+    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let Some((_, rest)) = stat.rsplit_once(')') else { return false };
+        let fields: Vec<_> = rest.split_whitespace().collect();
+        fields[0] != "Z" && fields[3] == session.to_string()
+    })
+    .collect()
+}
+
+#[tokio::test]
+async fn end_waits_for_who_ends_by_itself_and_kills_who_does_not() {
+    let mut polite =
+        command("trap 'exit 7' INT; echo up; while :; do sleep 0.01; done", Terminals::Output)
+            .spawn()
+            .unwrap();
+    polite.output.as_mut().unwrap().read_u8().await.unwrap();
+    assert_eq!(polite.end(Duration::from_secs(30)).await.unwrap().code(), Some(7));
+    let mut stubborn =
+        command("trap '' INT; echo up; while :; do sleep 60; done", Terminals::Output)
+            .spawn()
+            .unwrap();
+    stubborn.output.as_mut().unwrap().read_u8().await.unwrap();
+    let group = stubborn.group();
+    let status = stubborn.end(Duration::from_millis(50)).await.unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
+    assert!(until(|| session_members(group).is_empty(), Duration::from_secs(5)).await);
+    assert_eq!(state(group), None);
+}
+
+#[tokio::test]
+async fn dropping_a_child_kills_whom_it_left_behind() {
+    let mut child = command("sleep 74 & echo $!", Terminals::Output).spawn().unwrap();
+    let mut line = [0; 32];
+    let count = child.output.as_mut().unwrap().read(&mut line).await.unwrap();
+    let left: u32 = std::str::from_utf8(&line[..count]).unwrap().trim().parse().unwrap();
+    child.wait().await.unwrap();
+    assert!(state(left).is_some());
+    drop(child);
+    assert!(until(|| state(left).is_none_or(|it| it == "Z"), Duration::from_secs(5)).await);
+}
+
+/// Started by the test below, in a process of its own.
+#[tokio::test]
+#[ignore = "a part of another test"]
+async fn starts_a_child_and_waits_to_be_killed() {
+    let child = command("sleep 75", Terminals::Output).spawn().unwrap();
+    println!("child {}", child.group());
+    tokio::time::sleep(Duration::from_mins(1)).await;
+}
+
+/// This very program, running one of the tests that are part of another.
+fn ourselves(test: &str) -> Command {
+    let mut ours = command("", Terminals::Output);
+    ours.program = std::env::current_exe().unwrap().display().to_string();
+    ours.args = ["--ignored", "--exact", test, "--nocapture"].map(str::to_owned).to_vec();
+    ours
+}
+
+/// Run by the test below, in a process of its own.
+#[tokio::test]
+#[ignore = "a part of another test"]
+async fn hardens_itself_and_cages_children() {
+    guard::process::harden().unwrap();
+    let dumpable = rustix::process::dumpable_behavior().unwrap();
+    assert_eq!(dumpable, rustix::process::DumpableBehavior::NotDumpable);
+    for kind in kinds() {
+        Den::of(kind).run("echo x > inside && ! echo x > $OUTSIDE/new").await.ok();
+    }
+}
+
+#[tokio::test]
+async fn a_hardened_process_can_still_cage_its_children() {
+    let ran = finish(ourselves("process::hardens_itself_and_cages_children")).await;
+    assert!(ran.text.contains("1 passed"), "{ran:?}");
+    assert!(ran.status.success());
+}
+
+#[tokio::test]
+async fn children_die_with_us() {
+    let mut parent = ourselves("process::starts_a_child_and_waits_to_be_killed").spawn().unwrap();
+    let mut text = String::new();
+    let mut buffer = [0; 512];
+    let pid: u32 = loop {
+        let count = parent.output.as_mut().unwrap().read(&mut buffer).await.unwrap();
+        assert!(count > 0, "{text}");
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        let line = text.lines().find_map(|line| line.strip_prefix("child "));
+        if let Some(pid) = line.and_then(|pid| pid.trim().parse().ok()) {
+            break pid;
+        }
+    };
+    assert!(state(pid).is_some());
+    parent.kill();
+    parent.wait().await.unwrap();
+    assert!(until(|| state(pid).is_none_or(|it| it == "Z"), Duration::from_secs(10)).await);
+}
+
+#[tokio::test]
+async fn a_thousand_quick_commands_leak_nothing() {
+    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    output("true", Terminals::Output).await;
+    let before = open();
+    for _ in 0..200 {
+        output("true", Terminals::Output).await;
+    }
+    assert!(open() <= before + 20, "{before} then {}", open());
+}
