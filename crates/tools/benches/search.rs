@@ -1,0 +1,161 @@
+//! `grep` and `glob` beside `rg`, in one run, as a ratio: `cargo bench -p tools --bench search`.
+//!
+//! `CAIMAN_BIG_TREE` names the tree (Debian's linux-source, say). Both sides search the same files: hidden
+//! ones, without `.git`. `rg` is cut off after its hundredth line, as we are; its start as a process is
+//! measured too and taken off, for we do not pay it. Each pair runs alternately; the medians are compared.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a measurement, run by hand, that starts the program it is compared with"
+)]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use base::{CallId, Clock, Env, SessionId};
+use futures::future::BoxFuture;
+use guard::net::Gate;
+use guard::{Fence, Redactor};
+use serde_json::{Value, json};
+use store::Store;
+use tokio_util::sync::CancellationToken;
+use tools::{Desk, DeskError, Progress, Question, Registry, ToolCtx, Web, Workspace};
+
+const ROUNDS: usize = 15;
+const LINES: usize = 100;
+
+struct Nobody;
+
+impl Desk for Nobody {
+    fn ask(&self, _: Vec<Question>) -> BoxFuture<'_, Result<Vec<String>, DeskError>> {
+        Box::pin(async { Err(DeskError::Nobody) })
+    }
+}
+
+fn main() {
+    let Some(tree) = Env::of_process().get("CAIMAN_BIG_TREE").map(PathBuf::from) else {
+        println!("skipped: CAIMAN_BIG_TREE names no tree of files");
+        return;
+    };
+    if Command::new("rg").arg("--version").stdout(Stdio::null()).status().is_err() {
+        println!("skipped: there is no rg to compare with");
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let bench = Bench {
+        workspace: Arc::new(workspace(&tree)),
+        registry: Registry::builtin(),
+        runtime,
+        tree,
+    };
+    let start = bench.rg(&["--version"]);
+    println!("start of rg: {start:?}, taken off below");
+    println!("{:32} {:>10} {:>10} {:>6}", "first 100 results of", "ours", "rg", "ratio");
+    for pattern in [
+        "the",
+        "kmalloc_array",
+        "EXPORT_SYMBOL_GPL\\(",
+        "no_such_word_anywhere",
+        "fn\\s+\\w+",
+        "(?i)todo|fixme",
+    ] {
+        bench.compare("grep", pattern, &["-n", "-e", pattern], start);
+    }
+    for pattern in ["*", "*.c", "*.rs", "drivers/**/*.h"] {
+        bench.compare("glob", pattern, &["--files", "-g", pattern], start);
+    }
+}
+
+struct Bench {
+    workspace: Arc<Workspace>,
+    registry: Registry,
+    runtime: tokio::runtime::Runtime,
+    tree: PathBuf,
+}
+
+impl Bench {
+    /// Compares a call with a run of rg, less what starting rg takes.
+    fn compare(&self, tool: &str, pattern: &str, args: &[&str], start: Duration) {
+        let (name, input) = (format!("{tool} {pattern}"), &json!({ "pattern": pattern }));
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            ours.push(self.call(tool, input));
+            theirs.push(self.rg_once(args));
+        }
+        let (ours, theirs) = (median(ours), median(theirs).saturating_sub(start));
+        let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
+        println!("{name:32} {:>8.1}ms {:>8.1}ms {ratio:>6.2}", millis(ours), millis(theirs));
+    }
+
+    fn call(&self, tool: &str, input: &Value) -> Duration {
+        let Value::Object(input) = input.clone() else { unreachable!("arguments are an object") };
+        let ctx = ToolCtx {
+            workspace: self.workspace.clone(),
+            call: CallId::new("bench"),
+            cage: None,
+            cancel: CancellationToken::new(),
+            progress: Progress::none(),
+        };
+        let started = Instant::now();
+        let call = self.registry.get(tool).unwrap().clone().prepare(input).unwrap();
+        self.runtime.block_on(call.run(&ctx)).unwrap();
+        started.elapsed()
+    }
+
+    fn rg(&self, args: &[&str]) -> Duration {
+        median((0..ROUNDS).map(|_| self.rg_once(args)).collect())
+    }
+
+    fn rg_once(&self, args: &[&str]) -> Duration {
+        let started = Instant::now();
+        let mut child = Command::new("rg")
+            .args(["--hidden", "-g", "!.git", "--no-messages"])
+            .args(args)
+            .current_dir(&self.tree)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let seen = lines.take(LINES).flatten().count();
+        if seen == LINES {
+            child.kill().unwrap();
+        }
+        child.wait().unwrap();
+        started.elapsed()
+    }
+}
+
+fn workspace(tree: &Path) -> Workspace {
+    let mut limits = base::config::Tools::default();
+    limits.grep.timeout_ms = 60_000;
+    Workspace {
+        session: SessionId::new(),
+        fence: Fence::new(tree, &[], Path::new("/root")).unwrap(),
+        env: Env::default(),
+        store: Store::in_memory().unwrap(),
+        clock: Clock::system(),
+        jobs: tools::jobs::Jobs::default(),
+        limits,
+        spill: std::env::temp_dir().join("caiman-bench-spill"),
+        cache: std::env::temp_dir().join("caiman-bench-cache"),
+        web: Web::new(Gate::closed(), &base::config::Network::default(), &Env::default()),
+        sees_images: false,
+        desk: Arc::new(Nobody),
+        redactor: Redactor::default(),
+    }
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}

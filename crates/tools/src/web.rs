@@ -1,0 +1,268 @@
+//! The web, for tools: requests that cannot be led astray, and pages as text.
+//!
+//! | module | does |
+//! |---|---|
+//! | [`client`] | the HTTP client: certificates, proxies, and a resolver that asks the gate |
+//! | [`cache`] | answers kept on disk, as long as their servers say |
+//! | [`decode`] | what a body is, and its text in whatever encoding |
+//! | [`page`] | HTML as Markdown or plain text |
+//! | [`excerpt`] | the beginning of a long text, and all of it in a file |
+//!
+//! Every address goes through [`guard::net::Gate`]: as written, at each redirect, and as it resolves.
+
+pub(crate) mod cache;
+mod client;
+pub(crate) mod decode;
+pub(crate) mod excerpt;
+pub(crate) mod page;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::Env;
+use base::config::Network;
+use guard::net::{Gate, NetError, Opening};
+use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::{Response, StatusCode};
+use url::Url;
+
+use crate::tool::ToolError;
+use crate::workspace::ToolCtx;
+
+use client::{Clients, Lookup};
+
+/// Time an answer may take unless a call says otherwise.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How tools reach the web. Clones share connections; nothing is built before the first request.
+#[derive(Clone)]
+pub struct Web {
+    gate: Arc<Gate>,
+    clients: Arc<Clients>,
+}
+
+/// Why there is no answer. A model reads it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WebError {
+    /// The text is no address.
+    #[error("`{text}` is not a web address ({why}); write it like https://example.com/page")]
+    Address {
+        /// What was written.
+        text: String,
+        /// What is wrong with it.
+        why: url::ParseError,
+    },
+    /// The gate refuses.
+    #[error(transparent)]
+    Refused(#[from] NetError),
+    /// The client could not be made.
+    #[error("the HTTP client cannot be set up: {0}")]
+    Client(String),
+    /// No answer, or half of one.
+    #[error("{host}: {why}")]
+    Failed {
+        /// Who was asked.
+        host: String,
+        /// What went wrong, innermost.
+        why: String,
+    },
+    /// It took too long.
+    #[error("{host} did not answer within {seconds} s; try again, or with a longer `timeout`")]
+    Late {
+        /// Who was asked.
+        host: String,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// A redirect that says nothing of use.
+    #[error("{0} redirects to nowhere")]
+    Nowhere(String),
+    /// A redirect to a host that nobody has judged.
+    #[error("{host} redirects to another host; if you want that page, ask for {to}")]
+    Elsewhere {
+        /// Who was asked.
+        host: String,
+        /// Where it points.
+        to: Url,
+    },
+    /// The server says no.
+    #[error("{host} answered {status}{hint}")]
+    Status {
+        /// Who was asked.
+        host: String,
+        /// Its answer.
+        status: StatusCode,
+        /// What to do about it.
+        hint: &'static str,
+    },
+}
+
+impl Web {
+    /// Reaches what `gate` lets through, by the proxy and with the certificates of `network` or else of the
+    /// environment.
+    pub fn new(gate: Gate, network: &Network, env: &Env) -> Self {
+        Self::with_lookup(gate, network, env, client::system_lookup())
+    }
+
+    /// As the settings say: `allow` is `tools.fetch.allow_private`. Entries that cannot be read are returned
+    /// as warnings and let nothing through.
+    pub fn from_settings(allow: &[String], network: &Network, env: &Env) -> (Self, Vec<String>) {
+        let mut warnings = Vec::new();
+        let mut openings = Vec::new();
+        for text in allow {
+            match text.parse::<Opening>() {
+                Ok(opening) => openings.push(opening),
+                Err(error) => warnings.push(format!("tools.fetch.allow_private: {error}")),
+            }
+        }
+        (Self::new(Gate::with(openings), network, env), warnings)
+    }
+
+    fn with_lookup(gate: Gate, network: &Network, env: &Env, lookup: Lookup) -> Self {
+        let gate = Arc::new(gate);
+        let clients = Clients::new(gate.clone(), network, env, lookup);
+        Self { gate, clients: Arc::new(clients) }
+    }
+
+    /// Reads an address and judges it as it is written.
+    pub(crate) fn address(&self, text: &str) -> Result<Url, WebError> {
+        let url = parse(text)?;
+        self.gate.check(&url)?;
+        Ok(url)
+    }
+
+    /// Asks for `url` and follows redirects on the same host. Another host is another question to the lock,
+    /// so that a redirect passes no rule. The answer's body is not read yet.
+    pub(crate) async fn get(&self, url: &Url, headers: HeaderMap) -> Result<Response, WebError> {
+        let mut url = url.clone();
+        self.gate.check(&url)?;
+        // What is meant for one host stays with it: conditions, tokens.
+        let mut headers = headers;
+        for hops in 1.. {
+            let client = self.clients.client(&url).await?;
+            let request = client.get(url.clone()).headers(headers.clone());
+            let answer = request.send().await.map_err(|error| failed(&url, &error))?;
+            if !is_redirect(answer.status()) {
+                return Ok(answer);
+            }
+            let next = location(&answer).ok_or_else(|| WebError::Nowhere(url.to_string()))?;
+            self.gate.check_redirect(&url, &next, hops)?;
+            if !is_same_site(&url, &next) {
+                let host = url.host_str().unwrap_or_default().to_owned();
+                return Err(WebError::Elsewhere { host, to: next });
+            }
+            if (next.scheme(), next.host(), next.port()) != (url.scheme(), url.host(), url.port()) {
+                headers = general(headers);
+            }
+            url = next;
+        }
+        unreachable!("the gate ends every chain of redirects")
+    }
+}
+
+impl fmt::Debug for Web {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Web").field("gate", &self.gate).finish_non_exhaustive()
+    }
+}
+
+/// Reads an address; a bare `example.com/page` is meant as https.
+pub(crate) fn parse(text: &str) -> Result<Url, WebError> {
+    let text = text.trim();
+    let parsed = match Url::parse(text) {
+        Err(url::ParseError::RelativeUrlWithoutBase) => Url::parse(&format!("https://{text}")),
+        other => other,
+    };
+    parsed.map_err(|why| WebError::Address { text: text.to_owned(), why })
+}
+
+/// What a status means, unless it means that all is well.
+pub(crate) fn check_status(answer: &Response) -> Result<(), WebError> {
+    let status = answer.status();
+    if status.is_success() {
+        return Ok(());
+    }
+    let hint = match status.as_u16() {
+        401 | 403 => "; the page needs a login or refuses programs",
+        404 | 410 => "; check the address, or search for the page",
+        429 => "; too many requests: wait before you try again",
+        500..=599 => "; the server has a problem: try again later",
+        _ => "",
+    };
+    Err(WebError::Status { host: host(answer.url()), status, hint })
+}
+
+/// What went wrong with a request, in the innermost words: the outer ones only repeat the address.
+pub(crate) fn failed(url: &Url, error: &reqwest::Error) -> WebError {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        if let Some(refused) = inner.downcast_ref::<NetError>() {
+            return WebError::Refused(refused.clone());
+        }
+        cause = inner;
+    }
+    WebError::Failed { host: host(url), why: cause.to_string() }
+}
+
+/// Host and port, for messages.
+pub(crate) fn host(url: &Url) -> String {
+    url[url::Position::BeforeHost..url::Position::AfterPort].to_owned()
+}
+
+/// Whether two addresses are on one host, `www.` or not.
+fn is_same_site(one: &Url, other: &Url) -> bool {
+    let bare = |url: &Url| {
+        let host = url.host_str().unwrap_or_default();
+        host.strip_prefix("www.").unwrap_or(host).to_owned()
+    };
+    bare(one) == bare(other)
+}
+
+fn is_redirect(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+fn location(answer: &Response) -> Option<Url> {
+    let text = answer.headers().get(LOCATION)?;
+    answer.url().join(std::str::from_utf8(text.as_bytes()).ok()?.trim()).ok()
+}
+
+/// Time for a call: what it asks for, within bounds.
+pub(crate) fn time(asked_s: Option<u64>, usual: Duration, limit_s: u64) -> Duration {
+    asked_s.map_or(usual, |seconds| Duration::from_secs(seconds.clamp(1, limit_s)))
+}
+
+/// Waits for `work` on `url`, but not beyond `time` or the call's end.
+pub(crate) async fn within<T>(
+    ctx: &ToolCtx,
+    url: &Url,
+    time: Duration,
+    work: impl Future<Output = Result<T, WebError>>,
+) -> Result<T, ToolError> {
+    match ctx.cancel.run_until_cancelled(tokio::time::timeout(time, work)).await {
+        Some(Ok(done)) => Ok(done?),
+        Some(Err(_)) => Err(WebError::Late { host: host(url), seconds: time.as_secs() }.into()),
+        None => Err(ToolError::Cancelled),
+    }
+}
+
+impl From<WebError> for ToolError {
+    fn from(error: WebError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+/// What may be told to another host than the first.
+fn general(mut headers: HeaderMap) -> HeaderMap {
+    headers.remove(ACCEPT).map(|value| HeaderMap::from_iter([(ACCEPT, value)])).unwrap_or_default()
+}
+
+/// A header map of one header, if its value is one.
+pub(crate) fn header(name: HeaderName, value: &str) -> HeaderMap {
+    HeaderValue::from_str(value)
+        .map(|value| HeaderMap::from_iter([(name, value)]))
+        .unwrap_or_default()
+}
