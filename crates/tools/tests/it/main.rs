@@ -1,0 +1,17 @@
+//! The hands from outside: each tool as a model calls it, on real files and processes.
+#![allow(clippy::unwrap_used, reason = "tests fail by it")]
+
+mod apply_patch;
+mod bash;
+mod edit;
+mod jobs;
+mod processes;
+mod question;
+mod recall;
+mod room;
+mod search;
+mod site;
+mod todos;
+mod view;
+mod web;
+mod write;
