@@ -1,14 +1,21 @@
 //! The scripted model inside the binary: no key, no network, no AI, and it says so.
 //!
-//! It answers through the same deltas as every wire, so that a first run shows the real product.
+//! It answers through the same deltas as every wire, so that a first run shows the real product: asked to
+//! fix something, it works on a small project with the tools it is offered, and tells what came of it.
+
+mod work;
 
 use std::time::Duration;
 
+use base::CallId;
 use base::model::{StopReason, Usage};
 use base::transcript::{Part, Role};
+use serde_json::Value;
 
 use crate::delta::{Delta, Opening};
 use crate::request::Request;
+
+pub use work::{PROJECT, TEST, asks_for_work};
 
 /// The pause between two words: fast enough to read along, slow enough to be seen streaming.
 const PAUSE: Duration = Duration::from_millis(6);
@@ -24,24 +31,53 @@ pub(crate) struct Beat {
     pub(crate) deltas: Vec<Delta>,
 }
 
+/// What the script says and calls in one answer.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Lines {
+    thought: &'static str,
+    text: String,
+    calls: Vec<(&'static str, Value)>,
+}
+
 /// The script's answer to `request`.
 pub(crate) fn script(request: &Request) -> Vec<Beat> {
     let prompt = last_words(request);
-    let thought = "The script has one thought: say clearly that it is a script.";
-    let answer = answer(&prompt);
+    let lines = work::lines(request, &prompt).unwrap_or_else(|| Lines {
+        thought: "The script has one thought: say clearly that it is a script.",
+        text: answer(&prompt),
+        calls: Vec::new(),
+    });
     let started = Delta::Started { id: Some("demo".into()), model: Some("tour".into()) };
     let mut beats = vec![Beat { wait: Duration::ZERO, deltas: vec![started] }];
-    beats.extend(spoken(0, Opening::Reasoning, thought));
-    beats.extend(spoken(1, Opening::Text, &answer));
+    let mut parts = 0..;
+    let mut next = || parts.next().unwrap_or_default();
+    if !lines.thought.is_empty() {
+        beats.extend(spoken(next(), Opening::Reasoning, lines.thought));
+    }
+    if !lines.text.is_empty() {
+        beats.extend(spoken(next(), Opening::Text, &lines.text));
+    }
+    for (tool, input) in &lines.calls {
+        let opening = Opening::Call { id: CallId::generate(), name: (*tool).to_owned() };
+        let part = next();
+        let text = input.to_string();
+        let deltas = vec![Delta::Open { part, opening }, Delta::More { part, text }];
+        beats.push(Beat { wait: PAUSE, deltas });
+    }
+    beats.push(end(&prompt, &lines));
+    beats
+}
+
+fn end(prompt: &str, lines: &Lines) -> Beat {
+    let called: u64 = lines.calls.iter().map(|(_, input)| estimate(&input.to_string())).sum();
     let usage = Usage {
-        input: estimate(&prompt),
-        output: estimate(thought) + estimate(&answer),
-        reasoning: estimate(thought),
+        input: estimate(prompt),
+        output: estimate(lines.thought) + estimate(&lines.text) + called,
+        reasoning: estimate(lines.thought),
         ..Usage::default()
     };
-    let end = vec![Delta::Stop(StopReason::Done), Delta::Usage(usage)];
-    beats.push(Beat { wait: PAUSE, deltas: end });
-    beats
+    let stop = if lines.calls.is_empty() { StopReason::Done } else { StopReason::ToolCalls };
+    Beat { wait: PAUSE, deltas: vec![Delta::Stop(stop), Delta::Usage(usage)] }
 }
 
 fn answer(prompt: &str) -> String {
@@ -56,7 +92,8 @@ fn answer(prompt: &str) -> String {
          What you see around the script is real. These words took the path every model's answer \
          takes, and the session is on disk:\n\
          \n\
-         - `caiman session last` shows it, `caiman session export` writes it as Markdown or JSONL.\n\
+         - `caiman run --model demo/tour \"Fix the bug\"` shows real tools at work, in a scratch folder.\n\
+         - `caiman session last` shows a session, `caiman session export` writes it as Markdown or JSONL.\n\
          - `caiman stats` counts tokens and money, per day, model and session.\n\
          \n\
          To talk to a model:\n\
@@ -69,10 +106,13 @@ fn answer(prompt: &str) -> String {
     )
 }
 
+/// The user's last words; results of calls are not words.
 fn last_words(request: &Request) -> String {
-    let last = request.turns.iter().rev().find(|turn| turn.role == Role::User);
-    let texts = last.map(|turn| turn.parts.iter().filter_map(Part::as_text).collect::<Vec<_>>());
-    texts.unwrap_or_default().join("\n").trim().to_owned()
+    let texts = request.turns.iter().rev().filter(|turn| turn.role == Role::User).map(|turn| {
+        turn.parts.iter().filter_map(Part::as_text).collect::<Vec<_>>().join("\n").trim().to_owned()
+    });
+    let mut said = texts.filter(|text| !text.is_empty());
+    said.next().unwrap_or_default()
 }
 
 fn quoted(prompt: &str) -> String {
@@ -98,37 +138,4 @@ fn estimate(text: &str) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use base::transcript::{Maker, PartBody, Turn};
-
-    use super::*;
-    use crate::fold::Fold;
-
-    fn told(prompt: &str) -> String {
-        let turns = vec![Turn { role: Role::User, parts: vec![Part::user_text(prompt)] }];
-        let request = Request { turns, ..Request::default() };
-        let maker = Maker { provider: "demo".into(), model: "tour".into(), wire: "demo".into() };
-        let mut fold = Fold::new(maker);
-        script(&request)
-            .into_iter()
-            .flat_map(|beat| beat.deltas)
-            .for_each(|delta| fold.push(delta));
-        let answer = fold.answer();
-        assert_eq!(answer.stop, Some(StopReason::Done));
-        assert!(matches!(answer.parts[0].body, PartBody::Reasoning { .. }));
-        answer.parts[1].as_text().unwrap().to_owned()
-    }
-
-    #[test]
-    fn says_that_it_is_a_script_and_repeats_the_prompt() {
-        let text = told("fix  the\nbug");
-        assert!(text.contains("not an AI"), "{text}");
-        assert!(text.contains("You said: \"fix the bug\""), "{text}");
-    }
-
-    #[test]
-    fn a_long_prompt_is_cut_at_a_character() {
-        let text = told(&"ü".repeat(500));
-        assert!(text.contains(&format!("{}…", "ü".repeat(QUOTE_LIMIT))), "{text}");
-    }
-}
+mod tests;

@@ -63,6 +63,21 @@ pub enum Class {
 }
 
 impl Class {
+    /// Every class.
+    pub const ALL: [Self; 11] = [
+        Self::RateLimit,
+        Self::Overloaded,
+        Self::Billing,
+        Self::Auth,
+        Self::ContextOverflow,
+        Self::BadRequest,
+        Self::ModelNotFound,
+        Self::Timeout,
+        Self::Server,
+        Self::Network,
+        Self::Cancelled,
+    ];
+
     /// The class's name, as events and JSON write it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -78,6 +93,11 @@ impl Class {
             Self::Network => "network",
             Self::Cancelled => "cancelled",
         }
+    }
+
+    /// The class of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.as_str() == name)
     }
 
     /// Whether the same request may succeed later.

@@ -85,6 +85,14 @@ impl Fold {
         Answer { parts, ..self.answer.clone() }
     }
 
+    /// A call whose arguments are a whole JSON object already, whatever else is still to come.
+    pub fn whole_call(&self, part: usize) -> Option<Call> {
+        let slot = self.open.get(part)?;
+        let Opening::Call { id, name } = &slot.opening else { return None };
+        let input = repair::call_input(&slot.text);
+        input.mended.is_none().then(|| Call { id: id.clone(), name: name.clone(), input })
+    }
+
     fn part(&self, slot: &Slot) -> Option<Part> {
         let text = || slot.text.clone();
         let body = match &slot.opening {

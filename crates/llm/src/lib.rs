@@ -20,7 +20,7 @@
 //! | [`fold`] | deltas to the parts of a message |
 //! | [`repair`] | almost-JSON arguments to JSON |
 //! | [`text_calls`] | tool calls written as text, for models that have no others |
-//! | `demo` | the scripted model inside the binary |
+//! | [`demo`] | the scripted model inside the binary |
 //!
 //! A wire's file never asks which provider it talks to: it reads [`base::config::provider::Quirks`].
 
@@ -28,7 +28,7 @@ pub mod call;
 pub mod catalog;
 pub mod credentials;
 pub mod delta;
-mod demo;
+pub mod demo;
 pub mod discover;
 pub mod error;
 pub mod eventstream;

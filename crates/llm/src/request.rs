@@ -2,8 +2,8 @@
 
 use base::config::provider::Sampling;
 use base::model::Effort;
+pub use base::transcript::ToolSpec;
 use base::transcript::Turn;
-use serde_json::Value;
 
 /// One request. A wire's file turns it into that provider's bytes.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,17 +28,6 @@ pub struct Request {
     pub cache: Cache,
     /// An id that routes requests of one session to one cache, where the provider has such a thing.
     pub session_key: Option<String>,
-}
-
-/// A tool as a model sees it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolSpec {
-    /// The name to call.
-    pub name: String,
-    /// What it is for.
-    pub description: String,
-    /// JSON Schema of its arguments: an object.
-    pub schema: Value,
 }
 
 /// Whether the model must call a tool.
