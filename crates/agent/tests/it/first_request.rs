@@ -1,0 +1,64 @@
+//! What a session costs before the first word is said.
+
+use std::path::PathBuf;
+
+use agent::prompt::{self, Hints};
+use agent::surroundings::{Git, Status, Surroundings};
+use base::Part;
+use base::config::provider::Wire;
+use base::transcript::{Role, ToolSpec, Turn};
+use llm::{Request, wire};
+use serde_json::Value;
+use testkit::validate::{self, Rules};
+use tools::Registry;
+
+use crate::lab::target;
+
+/// The most the whole first request may hold, and the prompt's share of it.
+const WHOLE: usize = 2_500;
+const PROMPT: usize = 650;
+
+fn tokens(text: &str) -> usize {
+    tiktoken::get_encoding("o200k_base").unwrap().count(text)
+}
+
+/// The request for "hello" in a repository with a few changes, all tools offered.
+fn hello() -> Request {
+    let lines = (0..5).map(|at| format!(" M src/module_{at}.rs")).collect();
+    let surroundings = Surroundings {
+        folder: PathBuf::from("/home/ada/projects/engine"),
+        platform: "linux",
+        shell: Some("bash".to_owned()),
+        date: "2026-11-16".to_owned(),
+        git: Some(Git { branch: "main".to_owned(), status: Status::Known { lines, more: 0 } }),
+    };
+    // `recall` is offered once there is something to recall.
+    let registry = Registry::builtin().without(&["recall".to_owned()]);
+    let spec = |tool: &std::sync::Arc<dyn tools::AnyTool>| ToolSpec {
+        name: tool.name().to_owned(),
+        description: tool.description(),
+        schema: tool.schema(),
+    };
+    Request {
+        system: prompt::system(&surroundings, &[], &Hints::default()),
+        turns: vec![Turn { role: Role::User, parts: vec![Part::user_text("hello")] }],
+        tools: registry.iter().map(spec).collect(),
+        session_key: Some("0198c2f1-7a3e-7c1b-9d55-1f2e3d4c5b6a".to_owned()),
+        ..Request::default()
+    }
+}
+
+#[test]
+fn the_first_request_is_small_on_every_wire() {
+    let request = hello();
+    let prompt = tokens(&request.system.join("\n\n"));
+    assert!(prompt <= PROMPT, "the prompt has {prompt} tokens");
+    for wire in Wire::ALL {
+        let body = Value::Object(wire::encode(&request, &target(wire)).body);
+        let whole = tokens(&body.to_string());
+        println!("{wire:?}: {whole} tokens, prompt {prompt}, {} tools", request.tools.len());
+        assert!(whole <= WHOLE, "{wire:?}: {whole} tokens");
+        let found = validate::request(wire, &body, &Rules::default());
+        assert!(found.is_empty(), "{wire:?}: {}", found[0]);
+    }
+}
