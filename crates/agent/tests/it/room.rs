@@ -1,117 +1,245 @@
-//! A mind with a scripted model and a store of its own.
+//! A mind with a scripted model, a workspace and a store of its own.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agent::{Mind, Say, TurnError, TurnReport};
+use agent::budget::Budget;
+use agent::{Coordinator, Mind, Options, Presence, Tools};
+use base::config::Config;
 use base::config::provider::{Model, Network, Quirks, Sampling, Wire};
-use base::{Clock, Entry, EntryKind, Env, Event, Part, Paths, SessionId};
-use guard::Runner;
+use base::protocol::{Client, Delivery, EventStream, Mode, Op};
+use base::transcript::{CallResult, Piece};
+use base::{Clock, Entry, EntryKind, Env, Event, Part, PartBody, Paths, SessionId};
+use futures::StreamExt;
+use guard::{Redactor, Rules, Runner};
 use llm::{Auth, Caller, Http, Reasoning, Signer, Target, Transport};
 use store::{By, NewSession, Store, UsageQuery, UsageSum};
 use tempfile::TempDir;
 use testkit::{Script, Server};
-use tokio_util::sync::CancellationToken;
+use tools::Registry;
 
-/// A mind, the server it calls, and a session.
+/// A mind, the server it calls, a workspace and a session.
 pub(crate) struct Room {
-    pub(crate) mind: Mind,
+    pub(crate) coordinator: Coordinator,
+    pub(crate) store: Store,
     pub(crate) server: Server,
     pub(crate) session: SessionId,
-    folder: TempDir,
+    pub(crate) folder: PathBuf,
+    dir: TempDir,
+}
+
+/// What a room is made with.
+pub(crate) struct Plan {
+    pub(crate) script: Script,
+    pub(crate) wire: Wire,
+    pub(crate) mode: Mode,
+    pub(crate) presence: Presence,
+    pub(crate) budget: Budget,
+    pub(crate) tools: Tools,
+    pub(crate) config: Config,
+    pub(crate) window: u64,
+    /// Whether there is a small model, the same server's.
+    pub(crate) small: bool,
+}
+
+impl From<Script> for Plan {
+    /// A model that only talks.
+    fn from(script: Script) -> Self {
+        Self {
+            script,
+            wire: Wire::OpenaiChat,
+            mode: Mode::Default,
+            presence: Presence::Alone,
+            budget: Budget::default(),
+            tools: Tools::None,
+            config: Config::default(),
+            window: 0,
+            small: false,
+        }
+    }
+}
+
+impl Plan {
+    /// A model with tools that may do anything.
+    pub(crate) fn with_tools(script: Script) -> Self {
+        Self { mode: Mode::Bypass, tools: Tools::All, ..Self::from(script) }
+    }
 }
 
 impl Room {
-    pub(crate) async fn new(script: Script) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("caiman.db")).unwrap().store;
+    pub(crate) async fn new(plan: impl Into<Plan>) -> Self {
+        let plan = plan.into();
+        let dir = tempfile::tempdir().unwrap();
+        let folder = std::fs::canonicalize(dir.path()).unwrap().join("project");
+        std::fs::create_dir_all(&folder).unwrap();
+        let store = Store::open(&dir.path().join("caiman.db")).unwrap().store;
         let session = SessionId::new();
-        let clock = Clock::system();
-        let new = NewSession {
-            id: session,
-            folder: "/work".to_owned(),
-            project: "/work".to_owned(),
-            parent: None,
-            at: clock.now(),
-        };
+        let name = folder.display().to_string();
+        let at = Clock::system().now();
+        let new = NewSession { id: session, folder: name.clone(), project: name, parent: None, at };
         store.create_session(new).await.unwrap();
-        let home = folder.path().to_str().unwrap().to_owned();
-        let env: Env = [("HOME".to_owned(), home)].into_iter().collect();
-        let paths = Paths::of(&env).unwrap();
-        let signer = Signer::new(env, paths, clock.clone(), Arc::new(Runner));
-        let mind = Mind { store, caller: Caller::new(Http::new(), signer), clock };
-        Self { mind, server: Server::start(script).await.unwrap(), session, folder }
+        let server = Server::start(plan.script.clone()).await.unwrap();
+        let coordinator = coordinator(&plan, store.clone(), &server, dir.path());
+        Self { coordinator, store, server, session, folder, dir }
+    }
+
+    /// The same session in another process: nothing but what is on disk.
+    pub(crate) fn reopened(&self, plan: &Plan) -> Coordinator {
+        coordinator(plan, self.other_process(), &self.server, self.dir.path())
     }
 
     /// Another process's view of the same database.
     pub(crate) fn other_process(&self) -> Store {
-        Store::open(&self.folder.path().join("caiman.db")).unwrap().store
+        Store::open(&self.dir.path().join("caiman.db")).unwrap().store
     }
 
-    pub(crate) fn target(&self) -> Target {
-        Target {
-            provider: "lab".to_owned(),
-            model: Model {
-                id: "m".to_owned(),
-                cost_per_1m_in: 2.0,
-                cost_per_1m_out: 10.0,
-                ..Model::default()
-            },
-            wire: Wire::OpenaiChat,
-            transport: Transport::Direct,
-            base_url: self.server.base_url(Wire::OpenaiChat),
-            auth: Auth::Anonymous,
-            headers: std::collections::BTreeMap::new(),
-            extra_body: serde_json::Map::new(),
-            quirks: Quirks::default(),
-            system_prompt_prefix: None,
-            flat_rate: false,
-            network: Network::default(),
-        }
+    /// Makes a file in the workspace.
+    pub(crate) fn write(&self, path: &str, content: &str) {
+        let path = self.folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
     }
 
-    /// Says `text`; `watch` sees every event.
-    pub(crate) async fn say(
-        &self,
-        text: &str,
-        cancel: &CancellationToken,
-        watch: &mut (dyn FnMut(Event) + Send),
-    ) -> Result<TurnReport, TurnError> {
-        let say = Say {
-            session: self.session,
-            target: self.target(),
-            parts: vec![Part::user_text(text)],
-            reasoning: Reasoning::ModelDefault,
-            max_tokens: None,
-            sampling: Sampling::default(),
-        };
-        self.mind.say(say, cancel, watch).await
+    /// The events from now on.
+    pub(crate) fn watch(&self) -> EventStream {
+        self.coordinator.events(self.coordinator.newest_event())
+    }
+
+    /// Asks for an operation.
+    pub(crate) async fn submit(&self, op: Op) {
+        self.coordinator.submit(op).await.unwrap();
+    }
+
+    /// A prompt for the session.
+    pub(crate) fn saying(&self, text: &str, delivery: Delivery) -> Op {
+        Op::Say { session: self.session, parts: vec![Part::user_text(text)], delivery }
+    }
+
+    /// Says `text` and gives all events up to the end of the turn.
+    pub(crate) async fn say(&self, text: &str) -> Vec<Event> {
+        let mut events = self.watch();
+        self.submit(self.saying(text, Delivery::Queue)).await;
+        to_the_end(&mut events).await
     }
 
     /// Says `text` and gives the events, one line each.
-    pub(crate) async fn told(&self, text: &str) -> (Result<TurnReport, TurnError>, Vec<String>) {
-        let mut told = Vec::new();
-        let mut watch = |event: Event| told.push(line(&event));
-        let outcome = self.say(text, &CancellationToken::new(), &mut watch).await;
-        (outcome, told)
+    pub(crate) async fn told(&self, text: &str) -> Vec<String> {
+        self.say(text).await.iter().filter_map(line).collect()
     }
 
-    /// The session's current branch, one line an entry.
+    /// The session's current branch, one line an entry; prefixes are left out.
     pub(crate) async fn transcript(&self) -> Vec<String> {
-        self.mind.store.branch(self.session).await.unwrap().iter().map(entry).collect()
+        let branch = self.store.branch(self.session).await.unwrap();
+        branch.iter().filter(|e| !matches!(e.kind, EntryKind::Prefix { .. })).map(entry).collect()
     }
 
     /// The sum over the ledger.
     pub(crate) async fn spent(&self) -> UsageSum {
         let query = UsageQuery { by: By::All, since: None, session: Some(self.session) };
-        let sums = self.mind.store.usage(query).await.unwrap();
+        let sums = self.store.usage(query).await.unwrap();
         sums.first().map(|(_, sum)| *sum).unwrap_or_default()
+    }
+
+    /// Fails if a request broke its wire's rules.
+    pub(crate) fn assert_valid(&self) {
+        assert!(self.server.violations().is_empty(), "{:?}", self.server.violations());
     }
 }
 
-/// An event as one line, without ids and times.
-fn line(event: &Event) -> String {
-    match event {
+fn coordinator(plan: &Plan, store: Store, server: &Server, home: &Path) -> Coordinator {
+    let env = Env::of_process().with([("HOME".to_owned(), home.display().to_string())]);
+    let paths = Paths::of(&env).unwrap();
+    let clock = Clock::system();
+    let signer = Signer::new(env.clone(), paths.clone(), clock.clone(), Arc::new(Runner));
+    let target = target(plan, server);
+    let resolved = target.clone();
+    let mind = Mind {
+        store,
+        caller: Caller::new(Http::new(), signer),
+        clock,
+        env,
+        paths,
+        config: Arc::new(plan.config.clone()),
+        registry: Registry::builtin(),
+        redactor: Redactor::default(),
+        resolve: Arc::new(move |model| {
+            let mut target = resolved.clone();
+            target.model.id.clone_from(&model.model);
+            Ok(target)
+        }),
+        models: Arc::new(|_| Vec::new()),
+        presence: plan.presence,
+    };
+    let options = Options {
+        small: plan.small.then(|| target.clone()),
+        target,
+        reasoning: Reasoning::ModelDefault,
+        max_tokens: None,
+        sampling: Sampling::default(),
+        mode: plan.mode,
+        rules: Rules::default(),
+        budget: plan.budget,
+        more_folders: Vec::new(),
+        tools: plan.tools.clone(),
+        system_prompt: None,
+        append_prompt: None,
+    };
+    Coordinator::new(mind, options)
+}
+
+fn target(plan: &Plan, server: &Server) -> Target {
+    Target {
+        provider: "lab".to_owned(),
+        model: Model {
+            id: "m".to_owned(),
+            cost_per_1m_in: 2.0,
+            cost_per_1m_out: 10.0,
+            context_window: plan.window,
+            ..Model::default()
+        },
+        wire: plan.wire,
+        transport: Transport::Direct,
+        base_url: server.base_url(plan.wire),
+        auth: Auth::Anonymous,
+        headers: std::collections::BTreeMap::new(),
+        extra_body: serde_json::Map::new(),
+        quirks: Quirks::default(),
+        system_prompt_prefix: None,
+        flat_rate: false,
+        network: Network::default(),
+    }
+}
+
+/// All events up to the end of a turn.
+pub(crate) async fn to_the_end(events: &mut EventStream) -> Vec<Event> {
+    let mut seen = Vec::new();
+    while let Some(numbered) = events.next().await {
+        let ends = matches!(numbered.event, Event::TurnDone { .. } | Event::TurnFailed { .. });
+        seen.push(numbered.event);
+        if ends {
+            return seen;
+        }
+    }
+    panic!("the events ended before the turn: {seen:?}");
+}
+
+/// Waits for an event.
+pub(crate) async fn until(events: &mut EventStream, wanted: impl Fn(&Event) -> bool) -> Event {
+    loop {
+        let event = events.next().await.unwrap().event;
+        if wanted(&event) {
+            return event;
+        }
+    }
+}
+
+/// An event as one line, without ids and times; none for a prefix.
+fn line(event: &Event) -> Option<String> {
+    Some(match event {
         Event::TurnStarted { model, .. } => format!("turn started with {model}"),
+        Event::Appended { entry, .. } if matches!(entry.kind, EntryKind::Prefix { .. }) => {
+            return None;
+        }
         Event::Appended { entry: appended, .. } => format!("appended {}", entry(appended)),
         Event::Text { delta, .. } => format!("text {delta:?}"),
         Event::Reasoning { delta, .. } => format!("reasoning {delta:?}"),
@@ -120,29 +248,55 @@ fn line(event: &Event) -> String {
             let cost = cost.map_or("unknown".to_owned(), |cost| cost.to_string());
             format!("spent {} in, {} out, {cost}", usage.input, usage.output)
         }
-        Event::TurnDone { stop, .. } => format!("turn done: {stop:?}"),
-        Event::TurnFailed { reason, .. } => format!("turn failed: {reason}"),
-        Event::ToolStarted { .. }
-        | Event::ToolProgress { .. }
-        | Event::ToolDone { .. }
-        | Event::ApprovalNeeded { .. }
+        Event::ToolStarted { title, .. } => format!("started {title:?}"),
+        Event::ToolDone { title, outcome, .. } => format!("done {title:?} {outcome:?}"),
+        Event::Denied { tool, reason, .. } => format!("denied {tool}: {reason}"),
+        Event::ApprovalNeeded { title, .. } => format!("asks {title:?}"),
+        Event::TurnDone { stop, ending, .. } => format!("turn done: {stop:?} {ending:?}"),
+        Event::TurnFailed { reason, class, .. } => format!("turn failed: {reason} ({class})"),
+        Event::ToolProgress { .. }
         | Event::QuestionAsked { .. }
         | Event::Settled { .. }
         | Event::SessionChanged { .. }
         | Event::Notice { .. } => format!("{event:?}"),
-    }
+    })
 }
 
 /// An entry as one line.
 pub(crate) fn entry(entry: &Entry) -> String {
-    let text = |parts: &[Part]| parts.iter().filter_map(Part::as_text).collect::<String>();
+    let words = |parts: &[Part]| parts.iter().map(part).collect::<Vec<_>>().join(" ");
     match &entry.kind {
-        EntryKind::User { parts } => format!("user {:?}", text(parts)),
-        EntryKind::Assistant { parts, stop, .. } => format!("assistant {:?} {stop:?}", text(parts)),
-        EntryKind::ToolResults { .. }
-        | EntryKind::Notice { .. }
+        EntryKind::User { parts } => format!("user {}", words(parts)),
+        EntryKind::Assistant { parts, stop, .. } => format!("assistant {} {stop:?}", words(parts)),
+        EntryKind::ToolResults { parts } => format!("results {}", words(parts)),
+        EntryKind::Notice { .. }
         | EntryKind::Compaction { .. }
+        | EntryKind::Pruned { .. }
+        | EntryKind::Undone { .. }
+        | EntryKind::Prefix { .. }
         | EntryKind::ModelChange { .. }
         | EntryKind::Checkpoint { .. } => format!("{:?}", entry.kind),
     }
+}
+
+fn part(part: &Part) -> String {
+    match &part.body {
+        PartBody::Text { text } => format!("{text:?}"),
+        PartBody::Reasoning { text } => format!("({text})"),
+        PartBody::Call(call) => format!("{}{}", call.name, serde_json::json!(call.input.value)),
+        PartBody::Result(result) => {
+            format!("{}:{:?} {}", result.name, result.outcome, text(result))
+        }
+        PartBody::File(file) => file.media_type.clone(),
+        PartBody::Opaque { label } => label.clone(),
+    }
+}
+
+/// The text of a result.
+pub(crate) fn text(result: &CallResult) -> String {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text { text } => format!("{text:?}"),
+        Piece::File(file) => file.media_type.clone(),
+    };
+    result.pieces.iter().map(piece).collect::<Vec<_>>().join(" ")
 }

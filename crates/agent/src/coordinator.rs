@@ -1,0 +1,230 @@
+//! The mind behind the door: sessions, their lanes, and the events faces see.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use base::protocol::{Client, ClientError, Delivery, EventStream, Op, Query, Reply};
+use base::{Event, SessionId, TaskScope};
+use futures::future::BoxFuture;
+use llm::Reasoning;
+use store::{NewSession, Place, SessionFilter, StoreError};
+use tokio::sync::{Mutex, oneshot};
+
+use crate::approvals::Waiting;
+use crate::commands;
+use crate::events::Events;
+use crate::lane::{Lane, Note};
+use crate::mind::{Mind, Options};
+use crate::session::{Session, SessionError};
+
+/// Runs sessions. Clones share it; [`Coordinator::close`] ends every turn and process.
+#[derive(Clone)]
+pub struct Coordinator {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    mind: Arc<Mind>,
+    options: Options,
+    events: Events,
+    waiting: Waiting,
+    lanes: Mutex<HashMap<SessionId, Lane>>,
+    scope: TaskScope,
+}
+
+impl Coordinator {
+    /// A mind without sessions; `options` is what each is run with.
+    pub fn new(mind: Mind, options: Options) -> Self {
+        let inner = Inner {
+            mind: Arc::new(mind),
+            options,
+            events: Events::new(),
+            waiting: Waiting::default(),
+            lanes: Mutex::default(),
+            scope: TaskScope::new(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Stops every turn, lets each settle, ends every process.
+    pub async fn close(&self) {
+        self.inner.scope.close().await;
+    }
+
+    /// The number of the newest event: where a new face begins.
+    pub fn newest_event(&self) -> u64 {
+        self.inner.events.newest()
+    }
+}
+
+impl Inner {
+    async fn submit(&self, op: Op) -> Result<(), ClientError> {
+        match op {
+            Op::NewSession { session, folder } => self.new_session(session, folder).await,
+            Op::Say { session, parts, delivery } => {
+                self.tell(session, Note::Say { parts, delivery }).await
+            }
+            Op::Unsay { session, entry } => self.tell(session, Note::Unsay(entry)).await,
+            Op::GoOn { session } => self.tell(session, Note::GoOn).await,
+            Op::Stop { session } => self.tell(session, Note::Stop).await,
+            Op::Approve { request, approval } => {
+                self.waiting.approve(request, approval)?;
+                Ok(())
+            }
+            Op::Answer { request, answers } => {
+                self.waiting.answer(request, answers)?;
+                Ok(())
+            }
+            Op::SetModel { session, model } => {
+                let target = (self.mind.resolve)(&model).map_err(ClientError::Refused)?;
+                self.tell(session, Note::SetModel(Box::new(target))).await
+            }
+            Op::SetEffort { session, effort } => {
+                self.tell(session, Note::SetReasoning(Reasoning::Effort(effort))).await
+            }
+            Op::SetMode { session, mode } => self.tell(session, Note::SetMode(mode)).await,
+            Op::Rewind { session, entry } => {
+                self.forget(session).await;
+                self.mind.store.set_head(session, Some(entry)).await.map_err(|e| refused(&e))
+            }
+            Op::Fork { session, entry, into } => self.fork(session, entry, into).await,
+            Op::Compact { session, focus } => self.tell(session, Note::Compact { focus }).await,
+            Op::Rename { session, title } => {
+                let renamed = self.mind.store.rename(session, title.clone()).await;
+                renamed.map_err(|error| refused(&error))?;
+                self.events.publish(Event::SessionChanged { session, title: Some(title) });
+                Ok(())
+            }
+            Op::Delete { session } => {
+                self.forget(session).await;
+                self.mind.store.delete(session).await.map_err(|error| refused(&error))
+            }
+            Op::Command { session, line } => self.command(session, line).await,
+        }
+    }
+
+    /// Runs a slash command, and does what it asks for.
+    async fn command(&self, session: SessionId, line: String) -> Result<(), ClientError> {
+        let (reply, answer) = oneshot::channel();
+        let models = (self.mind.models)(None);
+        self.tell(session, Note::Command { line, models, reply }).await?;
+        let text = match answer.await.map_err(|_| ClientError::Closed)? {
+            commands::Reply::Text(text) => text,
+            commands::Reply::Op(op) => return Box::pin(self.submit(op)).await,
+            commands::Reply::Say(parts) => {
+                return self.tell(session, Note::Say { parts, delivery: Delivery::Queue }).await;
+            }
+            commands::Reply::Record { kind, text } => {
+                self.tell(session, Note::Record(Box::new(kind))).await?;
+                text
+            }
+        };
+        self.events.publish(Event::Notice { session: Some(session), text });
+        Ok(())
+    }
+
+    async fn new_session(&self, id: SessionId, folder: String) -> Result<(), ClientError> {
+        let project = store::project_of(Path::new(&folder)).display().to_string();
+        let at = self.mind.clock.now();
+        let new = NewSession { id, folder, project, parent: None, at };
+        self.mind.store.create_session(new).await.map_err(|error| refused(&error))
+    }
+
+    async fn fork(
+        &self,
+        from: SessionId,
+        entry: base::EntryId,
+        into: SessionId,
+    ) -> Result<(), ClientError> {
+        let row = self.mind.store.session(from).await.map_err(|error| refused(&error))?;
+        let new = NewSession {
+            id: into,
+            folder: row.summary.folder,
+            project: row.project,
+            parent: None,
+            at: self.mind.clock.now(),
+        };
+        self.mind.store.fork(from, entry, new).await.map_err(|error| refused(&error))
+    }
+
+    /// Tells a session's lane; opens it first if need be.
+    async fn tell(&self, session: SessionId, note: Note) -> Result<(), ClientError> {
+        let lane = self.lane(session).await?;
+        lane.tell(note).await
+    }
+
+    async fn lane(&self, id: SessionId) -> Result<Lane, ClientError> {
+        let mut lanes = self.lanes.lock().await;
+        if let Some(lane) = lanes.get(&id) {
+            return Ok(lane.clone());
+        }
+        let (mind, events, waiting) =
+            (self.mind.clone(), self.events.clone(), self.waiting.clone());
+        let session = Session::open(mind, events, waiting, id, self.options.clone()).await;
+        let session = session.map_err(|error| match error {
+            SessionError::Store(error) => refused(&error),
+            error @ SessionError::Folder { .. } => ClientError::Refused(error.to_string()),
+        })?;
+        let held = self.mind.store.queued(id).await.map_err(|error| refused(&error))?;
+        let lane = Lane::open(session, held, &self.scope);
+        lanes.insert(id, lane.clone());
+        Ok(lane)
+    }
+
+    /// Closes a session's lane: what it knows is no longer true.
+    async fn forget(&self, session: SessionId) {
+        if let Some(lane) = self.lanes.lock().await.remove(&session) {
+            lane.close().await;
+        }
+    }
+
+    async fn ask(&self, query: Query) -> Result<Reply, ClientError> {
+        let store = &self.mind.store;
+        let reply = match query {
+            Query::Sessions { folder, limit } => {
+                let place = folder.map_or(Place::Anywhere, Place::Folder);
+                let filter =
+                    SessionFilter { place, limit: Some(limit), ..SessionFilter::default() };
+                let sessions = store.sessions(filter).await;
+                sessions.map(|sessions| Reply::Sessions { sessions })
+            }
+            Query::Session { session } => {
+                let row = store.session(session).await;
+                row.map(|row| Reply::Sessions { sessions: vec![row.summary] })
+            }
+            Query::Entries { session, before, limit } => {
+                let entries = store.window(session, before, limit).await;
+                entries.map(|entries| Reply::Entries { entries })
+            }
+            Query::Models { search } => {
+                return Ok(Reply::Models { models: (self.mind.models)(search.as_deref()) });
+            }
+        };
+        reply.map_err(|error| refused(&error))
+    }
+}
+
+impl Client for Coordinator {
+    fn submit(&self, op: Op) -> BoxFuture<'_, Result<(), ClientError>> {
+        Box::pin(self.inner.submit(op))
+    }
+
+    fn ask(&self, query: Query) -> BoxFuture<'_, Result<Reply, ClientError>> {
+        Box::pin(self.inner.ask(query))
+    }
+
+    fn events(&self, since: u64) -> EventStream {
+        self.inner.events.since(since)
+    }
+}
+
+fn refused(error: &StoreError) -> ClientError {
+    if let StoreError::NoSession(id) = error {
+        ClientError::NotFound(format!("session {id}"))
+    } else if let StoreError::NoEntry { entry, .. } = error {
+        ClientError::NotFound(format!("entry {entry}"))
+    } else {
+        ClientError::Refused(error.to_string())
+    }
+}

@@ -1,0 +1,312 @@
+//! Calls to results: judged, asked about, run, bounded, masked. Every call gets exactly one result, and a
+//! failure is a result the model can read.
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::protocol::{Approval, Scope};
+use base::transcript::{Call, CallResult, Mended, Outcome, Piece};
+use base::{Block, CallId, Event, Origin, Part, PartBody};
+use futures::future::join_all;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
+use guard::{Action, Cage, Decision, Rule, Taint, Verdict};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio_util::sync::CancellationToken;
+use tools::registry::AnyCall;
+use tools::{Effect, Output, Progress, ToolCtx, ToolError, Workspace};
+
+use crate::approvals::Waiting;
+use crate::events::Events;
+use crate::mind::{Mind, Presence};
+use crate::session::Live;
+
+/// How long a cancelled tool may take to put its things in order.
+const GRACE: Duration = Duration::from_millis(80);
+/// What the model is told of a call that was cancelled.
+const CANCELLED: &str = "The user stopped this call before it had a result.";
+
+/// What calls of one step are run with.
+pub(crate) struct Dispatch<'a> {
+    pub(crate) mind: &'a Mind,
+    pub(crate) events: &'a Events,
+    pub(crate) waiting: &'a Waiting,
+    pub(crate) workspace: &'a Arc<Workspace>,
+    pub(crate) live: &'a Live,
+    pub(crate) taint: Taint,
+    pub(crate) cancel: &'a CancellationToken,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone)]
+pub(crate) struct Finished {
+    /// The result, as the transcript keeps it.
+    pub(crate) part: Part,
+    /// Rules the user's yes made, with how far they reach.
+    pub(crate) granted: Option<(Scope, Vec<Rule>)>,
+}
+
+/// Calls that ran while the model still talked.
+pub(crate) type Early = HashMap<CallId, Finished>;
+
+/// How a call ended, before it is put into words.
+enum Ended {
+    Done(Output),
+    Failed(String),
+    Denied(String),
+}
+
+impl Dispatch<'_> {
+    /// Runs calls while the model still talks: those before its first call that may change something, as
+    /// long as they need no question.
+    pub(crate) async fn run_early(&self, mut calls: UnboundedReceiver<Call>) -> Early {
+        let mut early = Early::new();
+        let mut running = FuturesUnordered::new();
+        let mut open = true;
+        loop {
+            tokio::select! {
+                call = calls.recv(), if open => match call {
+                    Some(call) if self.needs_nothing(&call) => running.push(async move {
+                        let finished = self.one(&call).await;
+                        (call.id, finished)
+                    }),
+                    Some(_) | None => open = false,
+                },
+                Some((id, finished)) = running.next() => drop(early.insert(id, finished)),
+                else => return early,
+            }
+        }
+    }
+
+    /// Runs the calls of one answer that have not run early: neighbours that only read run beside each
+    /// other, the others one by one, in the model's order. One result a call, in the order of the calls.
+    pub(crate) async fn run(&self, calls: &[Call], mut early: Early) -> Vec<Finished> {
+        let mut finished = Vec::with_capacity(calls.len());
+        let mut rest = calls;
+        while let Some(first) = rest.first() {
+            let count = if let Some(done) = early.remove(&first.id) {
+                finished.push(done);
+                1
+            } else {
+                let mine = |call: &&Call| self.only_reads(call) && !early.contains_key(&call.id);
+                let count = rest.iter().take_while(mine).count().max(1);
+                finished.extend(join_all(rest[..count].iter().map(|call| self.one(call))).await);
+                count
+            };
+            rest = &rest[count..];
+        }
+        finished
+    }
+
+    /// Whether a call only reads and is allowed without a question.
+    fn needs_nothing(&self, call: &Call) -> bool {
+        let free = |ready: Box<dyn AnyCall>| {
+            let actions = ready.actions(self.workspace).ok()?;
+            let verdict = self.live.policy().decide(&call.name, &actions, &self.taint);
+            (verdict.decision == Decision::Allow).then_some(())
+        };
+        self.only_reads(call) && self.prepare(call).ok().and_then(free).is_some()
+    }
+
+    fn only_reads(&self, call: &Call) -> bool {
+        self.mind.registry.get(&call.name).is_some_and(|tool| tool.effect() == Effect::Read)
+    }
+
+    async fn one(&self, call: &Call) -> Finished {
+        let session = self.workspace.session;
+        let mut title = call.name.clone();
+        let mut granted = None;
+        let ended = match self.prepare(call) {
+            Ok(ready) => {
+                title = ready.title();
+                self.judge_and_run(call, ready, &title, &mut granted).await
+            }
+            Err(error) => Ended::Failed(error.to_string()),
+        };
+        let (outcome, output) = match ended {
+            Ended::Done(output) => (Outcome::Done, output),
+            Ended::Failed(text) => (Outcome::Failed, Output::text(text).from(Origin::System)),
+            Ended::Denied(reason) => {
+                self.events.publish(Event::Denied {
+                    session,
+                    call: call.id.clone(),
+                    tool: call.name.clone(),
+                    reason: reason.clone(),
+                });
+                let text = format!("Permission denied: {reason}");
+                (Outcome::Failed, Output::text(text).from(Origin::System))
+            }
+        };
+        let text = self.mind.redactor.text(&output.text).into_owned();
+        self.events.publish(Event::ToolDone {
+            session,
+            call: call.id.clone(),
+            outcome,
+            title: output.title.unwrap_or(title),
+            body: Some(self.shown(output.body, &text)),
+        });
+        let mut pieces = vec![Piece::Text { text }];
+        pieces.extend(output.files.into_iter().map(Piece::File));
+        let result = CallResult { call: call.id.clone(), name: call.name.clone(), outcome, pieces };
+        Finished { part: Part::new(PartBody::Result(result), output.origin), granted }
+    }
+
+    /// What faces see of a result: secrets are masked there, too.
+    fn shown(&self, body: Option<Block>, text: &str) -> Block {
+        let mask = |text: String| self.mind.redactor.text(&text).into_owned();
+        match body {
+            None => Block::Text { text: text.to_owned() },
+            Some(Block::Text { text }) => Block::Text { text: mask(text) },
+            Some(Block::Diff { path, unified }) => Block::Diff { path, unified: mask(unified) },
+            Some(
+                other @ (Block::Table { .. }
+                | Block::Image { .. }
+                | Block::Todos { .. }
+                | Block::Tree { .. }),
+            ) => other,
+        }
+    }
+
+    fn prepare(&self, call: &Call) -> Result<Box<dyn AnyCall>, ToolError> {
+        if let Some(Mended::Broken(_)) = &call.input.mended {
+            let why = "they are not JSON. Send one JSON object that fits the tool's schema.";
+            return Err(ToolError::Arguments(why.to_owned()));
+        }
+        let Some(tool) = self.mind.registry.get(&call.name) else {
+            let names: Vec<&str> = self.mind.registry.iter().map(|tool| tool.name()).collect();
+            let names = names.join(", ");
+            let text = format!("There is no tool `{}`. The tools are: {names}.", call.name);
+            return Err(ToolError::Refused(text));
+        };
+        tool.clone().prepare(call.input.value.clone())
+    }
+
+    async fn judge_and_run(
+        &self,
+        call: &Call,
+        ready: Box<dyn AnyCall>,
+        title: &str,
+        granted: &mut Option<(Scope, Vec<Rule>)>,
+    ) -> Ended {
+        let actions = match ready.actions(self.workspace) {
+            Ok(actions) => actions,
+            Err(error) => return Ended::Failed(error.to_string()),
+        };
+        if actions.iter().any(|action| matches!(action, Action::Run { .. })) {
+            self.live.look_for_cage().await;
+        }
+        let verdict = self.live.policy().decide(&call.name, &actions, &self.taint);
+        let ctx = self.ctx(call, self.live.cage(verdict.reach));
+        match verdict.decision {
+            Decision::Deny => return Ended::Denied(verdict.reason),
+            Decision::Ask => match self.ask(&*ready, &verdict, title, &ctx).await {
+                Answer::Yes(Scope::Once) => {}
+                Answer::Yes(scope) => *granted = Some((scope, verdict.grants)),
+                Answer::No(ended) => return ended,
+            },
+            Decision::Allow => {}
+        }
+        self.events.publish(Event::ToolStarted {
+            session: self.workspace.session,
+            call: call.id.clone(),
+            title: title.to_owned(),
+        });
+        self.run_one(ready, &ctx).await
+    }
+
+    fn ctx(&self, call: &Call, cage: Option<Arc<Cage>>) -> ToolCtx {
+        let (events, session, id) = (self.events.clone(), self.workspace.session, call.id.clone());
+        ToolCtx {
+            workspace: self.workspace.clone(),
+            call: call.id.clone(),
+            cage,
+            cancel: self.cancel.clone(),
+            progress: Progress::new(move |body| {
+                events.publish(Event::ToolProgress { session, call: id.clone(), body });
+            }),
+        }
+    }
+
+    /// Runs a call. One that is cancelled has a moment to end its processes; one that panics has failed.
+    async fn run_one(&self, ready: Box<dyn AnyCall>, ctx: &ToolCtx) -> Ended {
+        let running = AssertUnwindSafe(ready.run(ctx)).catch_unwind();
+        let out_of_time = async {
+            self.cancel.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            biased;
+            ended = running => match ended {
+                Ok(Ok(output)) => Ended::Done(output),
+                Ok(Err(ToolError::Cancelled)) => Ended::Failed(CANCELLED.to_owned()),
+                Ok(Err(error)) => Ended::Failed(error.to_string()),
+                Err(_) => Ended::Failed(
+                    "The tool broke: a defect of caiman. Do it another way.".to_owned(),
+                ),
+            },
+            () = out_of_time => Ended::Failed(CANCELLED.to_owned()),
+        }
+    }
+
+    /// Asks the user, if there is one.
+    async fn ask(
+        &self,
+        ready: &dyn AnyCall,
+        verdict: &Verdict,
+        title: &str,
+        ctx: &ToolCtx,
+    ) -> Answer {
+        let reason = &verdict.reason;
+        if self.mind.presence == Presence::Alone {
+            return Answer::No(Ended::Denied(alone(verdict)));
+        }
+        let session = self.workspace.session;
+        let body = ready.preview(ctx).await.map(|body| self.shown(Some(body), ""));
+        let (request, answer) = self.waiting.approval(session);
+        self.events.publish(Event::ApprovalNeeded {
+            session,
+            request,
+            call: ctx.call.clone(),
+            title: title.to_owned(),
+            reason: reason.clone(),
+            body,
+        });
+        let answer = self.cancel.run_until_cancelled(answer).await;
+        self.waiting.forget(request);
+        self.events.publish(Event::Settled { session, request });
+        match answer {
+            Some(Ok(Approval::Allow { scope })) => Answer::Yes(scope),
+            Some(Ok(Approval::Deny { instead })) => Answer::No(Ended::Denied(match instead {
+                Some(words) => format!("the user said no, and: {words}"),
+                None => "the user said no. Do not try the same another way.".to_owned(),
+            })),
+            Some(Err(_)) | None => Answer::No(Ended::Failed(CANCELLED.to_owned())),
+        }
+    }
+}
+
+enum Answer {
+    Yes(Scope),
+    No(Ended),
+}
+
+/// Why a call that would be asked about is denied when nobody is there, and what would allow it.
+fn alone(verdict: &Verdict) -> String {
+    let rules: Vec<String> =
+        verdict.grants.iter().map(|rule| format!("--allow '{rule}'")).collect();
+    let way = if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(" ")) };
+    format!("{}; nobody is here to say yes{way}", verdict.reason)
+}
+
+/// The result of a call that never ran.
+pub(crate) fn unrun(call: &Call, text: &str) -> Part {
+    let result = CallResult {
+        call: call.id.clone(),
+        name: call.name.clone(),
+        outcome: Outcome::Failed,
+        pieces: vec![Piece::Text { text: text.to_owned() }],
+    };
+    Part::new(PartBody::Result(result), Origin::System)
+}

@@ -1,0 +1,354 @@
+//! A session's lane: one running turn, prompts that join it or wait, and a stop that overtakes both.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use base::protocol::{ClientError, Delivery, Mode};
+use base::{EntryId, EntryKind, Event, ModelRef, Part, TaskScope};
+use llm::{Reasoning, Target};
+use store::Queued;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::commands::Reply;
+use crate::room::Cause;
+use crate::session::{Live, Session};
+use crate::turn::run_turn;
+
+/// Most prompts that may wait; more are refused, so that a runaway sender is told.
+const QUEUE_PROMPTS: usize = 100;
+/// Notes a lane takes before its senders wait: they are handled at once, even while a turn runs.
+const NOTES: usize = 32;
+
+/// Whoever waits for a note to be durable.
+type Ack = oneshot::Sender<Result<(), ClientError>>;
+
+/// The way into a lane.
+#[derive(Debug, Clone)]
+pub(crate) struct Lane {
+    notes: mpsc::Sender<(Note, Ack)>,
+}
+
+/// What a lane is told.
+#[derive(Debug)]
+pub(crate) enum Note {
+    Say {
+        parts: Vec<Part>,
+        delivery: Delivery,
+    },
+    Unsay(EntryId),
+    GoOn,
+    Stop,
+    SetModel(Box<Target>),
+    SetReasoning(Reasoning),
+    SetMode(Mode),
+    Compact {
+        focus: Option<String>,
+    },
+    /// A slash command; what comes of it goes to the sender.
+    Command {
+        line: String,
+        models: Vec<ModelRef>,
+        reply: oneshot::Sender<Reply>,
+    },
+    /// An entry a command made.
+    Record(Box<EntryKind>),
+    Close,
+}
+
+/// What a session is handed over for.
+enum Work {
+    Turn,
+    Compact { focus: Option<String> },
+}
+
+impl Lane {
+    /// Opens a lane for a session; it ends with `scope`.
+    pub(crate) fn open(session: Session, held: Vec<Queued>, scope: &TaskScope) -> Self {
+        let (notes, inbox) = mpsc::channel(NOTES);
+        let keeper = Keeper {
+            live: session.live.clone(),
+            idle: Some(Box::new(session)),
+            running: None,
+            queue: held.into(),
+            scope: scope.child(),
+        };
+        scope.spawn_settling(keeper.run(inbox));
+        Self { notes }
+    }
+
+    /// Tells the lane something; returns once it is durable.
+    pub(crate) async fn tell(&self, note: Note) -> Result<(), ClientError> {
+        let (ack, answer) = oneshot::channel();
+        self.notes.send((note, ack)).await.map_err(|_| ClientError::Closed)?;
+        answer.await.unwrap_or(Err(ClientError::Closed))
+    }
+
+    /// Ends the lane: a running turn is stopped and settles.
+    pub(crate) async fn close(&self) {
+        // A lane that is closed already needs no closing.
+        drop(self.tell(Note::Close).await);
+        self.notes.closed().await;
+    }
+}
+
+/// The owner of a session while no turn has it.
+struct Keeper {
+    live: Arc<Live>,
+    /// The session, while no turn runs.
+    idle: Option<Box<Session>>,
+    running: Option<Running>,
+    /// Prompts that wait for a turn of their own.
+    queue: VecDeque<Queued>,
+    scope: TaskScope,
+}
+
+struct Running {
+    cancel: CancellationToken,
+    done: oneshot::Receiver<Box<Session>>,
+    store: store::Store,
+    session: base::SessionId,
+    clock: base::Clock,
+}
+
+impl Keeper {
+    async fn run(mut self, mut inbox: mpsc::Receiver<(Note, Ack)>) {
+        let closing = self.scope.token().clone();
+        loop {
+            tokio::select! {
+                biased;
+                () = closing.cancelled() => break,
+                note = inbox.recv() => match note {
+                    Some((note, ack)) => self.take(note, ack).await,
+                    None => break,
+                },
+                session = ended(&mut self.running) => self.turn_ended(session).await,
+            }
+        }
+        closing.cancel();
+        if self.running.is_some() {
+            self.idle = ended(&mut self.running).await;
+        }
+        if let Some(session) = &self.idle {
+            session.workspace.jobs.close().await;
+            // What its commands left there is of no use to anybody.
+            drop(std::fs::remove_dir_all(&session.live.temp));
+        }
+    }
+
+    async fn take(&mut self, note: Note, ack: Ack) {
+        let answer = match note {
+            Note::Say { parts, delivery } => self.say(parts, delivery).await,
+            Note::Unsay(entry) => self.unsay(entry).await,
+            Note::GoOn => self.go_on().await,
+            Note::Stop => {
+                if let Some(running) = &self.running {
+                    running.cancel.cancel();
+                }
+                Ok(())
+            }
+            Note::SetModel(target) => {
+                self.live.set_target(*target);
+                Ok(())
+            }
+            Note::SetReasoning(reasoning) => {
+                self.live.set_reasoning(reasoning);
+                Ok(())
+            }
+            Note::SetMode(mode) => {
+                self.live.set_mode(mode);
+                Ok(())
+            }
+            Note::Compact { focus } => match self.idle.take() {
+                Some(session) => {
+                    self.start(session, Work::Compact { focus });
+                    Ok(())
+                }
+                None => Err(busy()),
+            },
+            Note::Command { line, models, reply } => self.command(&line, &models, reply).await,
+            Note::Record(kind) => self.record(*kind).await,
+            Note::Close => {
+                self.scope.token().cancel();
+                Ok(())
+            }
+        };
+        // A face that is gone needs no answer.
+        drop(ack.send(answer));
+    }
+
+    /// A prompt: it begins a turn, or waits, durably, for the running one.
+    async fn say(&mut self, parts: Vec<Part>, delivery: Delivery) -> Result<(), ClientError> {
+        // A prompt after a stop is the user's next word: it does not wait behind the turn that is ending.
+        if self.running.as_ref().is_some_and(|running| running.cancel.is_cancelled()) {
+            let session = ended(&mut self.running).await;
+            self.turn_ended(session).await;
+        }
+        if let Some(session) = self.idle.take() {
+            let at = session.mind.clock.now();
+            let said = Queued { entry: EntryId::new(), at, delivery, parts };
+            // Prompts that a stop or a crash left waiting come first.
+            let mut prompts: Vec<Queued> = self.live.take_steered();
+            prompts.extend(self.queue.drain(..));
+            prompts.push(said);
+            return self.begin(session, prompts).await;
+        }
+        let Some(running) = &self.running else { return Err(ClientError::Closed) };
+        if self.queue.len() >= QUEUE_PROMPTS {
+            let text = format!("{QUEUE_PROMPTS} prompts wait already; stop the turn or wait");
+            return Err(ClientError::Refused(text));
+        }
+        let prompt = Queued { entry: EntryId::new(), at: running.clock.now(), delivery, parts };
+        running
+            .store
+            .enqueue(running.session, prompt.clone())
+            .await
+            .map_err(|error| refused(&error))?;
+        match delivery {
+            Delivery::Steer => self.live.steer(prompt),
+            Delivery::Queue => self.queue.push_back(prompt),
+        }
+        Ok(())
+    }
+
+    async fn unsay(&mut self, entry: EntryId) -> Result<(), ClientError> {
+        let (store, session) = match (&self.running, &self.idle) {
+            (Some(running), _) => (running.store.clone(), running.session),
+            (None, Some(session)) => (session.mind.store.clone(), session.id),
+            (None, None) => return Err(ClientError::Closed),
+        };
+        self.live.unsteer(entry);
+        self.queue.retain(|prompt| prompt.entry != entry);
+        let waited = store.unqueue(session, entry).await.map_err(|error| refused(&error))?;
+        waited.then_some(()).ok_or_else(|| ClientError::NotFound(format!("waiting prompt {entry}")))
+    }
+
+    async fn go_on(&mut self) -> Result<(), ClientError> {
+        let Some(mut session) = self.idle.take() else {
+            return Err(busy());
+        };
+        if !self.queue.is_empty() {
+            let prompts = self.queue.drain(..).collect();
+            return self.begin(session, prompts).await;
+        }
+        let taken_up = session.take_up().await;
+        match taken_up {
+            Ok(true) => {
+                self.start(session, Work::Turn);
+                Ok(())
+            }
+            Ok(false) => {
+                self.idle = Some(session);
+                Err(ClientError::Refused(
+                    "the last turn ended; there is nothing to go on with".to_owned(),
+                ))
+            }
+            Err(error) => {
+                self.idle = Some(session);
+                Err(refused(&error))
+            }
+        }
+    }
+
+    async fn begin(
+        &mut self,
+        mut session: Box<Session>,
+        prompts: Vec<Queued>,
+    ) -> Result<(), ClientError> {
+        let taken = session.take_prompts(prompts).await;
+        match taken {
+            Ok(()) => {
+                self.start(session, Work::Turn);
+                Ok(())
+            }
+            Err(error) => {
+                self.idle = Some(session);
+                Err(refused(&error))
+            }
+        }
+    }
+
+    /// Runs a slash command on the idle session.
+    async fn command(
+        &mut self,
+        line: &str,
+        models: &[ModelRef],
+        reply: oneshot::Sender<Reply>,
+    ) -> Result<(), ClientError> {
+        let session = self.idle.as_mut().ok_or_else(busy)?;
+        let answer = session.command(line, models).await.map_err(|error| refused(&error))?;
+        // A face that is gone needs no reply.
+        drop(reply.send(answer));
+        Ok(())
+    }
+
+    async fn record(&mut self, kind: EntryKind) -> Result<(), ClientError> {
+        let session = self.idle.as_mut().ok_or_else(busy)?;
+        let entry = session.entry(kind);
+        session.append(vec![entry]).await.map_err(|error| refused(&error))
+    }
+
+    /// Hands the session to a task of its own.
+    fn start(&mut self, mut session: Box<Session>, work: Work) {
+        let (give_back, done) = oneshot::channel();
+        let cancel = self.scope.token().child_token();
+        self.running = Some(Running {
+            cancel: cancel.clone(),
+            done,
+            store: session.mind.store.clone(),
+            session: session.id,
+            clock: session.mind.clock.clone(),
+        });
+        // A turn whose token is cancelled still settles its calls.
+        self.scope.spawn_settling(async move {
+            let worked = match work {
+                Work::Turn => Box::pin(run_turn(&mut session, &cancel)).await,
+                Work::Compact { focus } => {
+                    session.make_room(Cause::Asked(focus), &cancel).await.map(drop)
+                }
+            };
+            if let Err(error) = worked {
+                let (reason, class) = (error.to_string(), "store".to_owned());
+                session.events.publish(Event::TurnFailed { session: session.id, reason, class });
+            }
+            drop(give_back.send(session));
+        });
+    }
+
+    /// Takes the session back; a prompt that waits begins the next turn, unless the last was stopped: then
+    /// it waits for the user's next word.
+    async fn turn_ended(&mut self, session: Option<Box<Session>>) {
+        let stopped = self.running.take().is_none_or(|running| running.cancel.is_cancelled());
+        // A turn that gave nothing back has died with its task; the lane is of no use any more.
+        let Some(session) = session else { return };
+        let mut prompts = if stopped { Vec::new() } else { self.live.take_steered() };
+        if !stopped && prompts.is_empty() {
+            prompts.extend(self.queue.pop_front());
+        }
+        if prompts.is_empty() {
+            self.idle = Some(session);
+            return;
+        }
+        let (id, events) = (session.id, session.events.clone());
+        if let Err(error) = self.begin(session, prompts).await {
+            let (reason, class) = (error.to_string(), "store".to_owned());
+            events.publish(Event::TurnFailed { session: id, reason, class });
+        }
+    }
+}
+
+/// Waits for the running turn to give the session back; for ever while none runs.
+async fn ended(running: &mut Option<Running>) -> Option<Box<Session>> {
+    match running {
+        Some(running) => (&mut running.done).await.ok(),
+        None => std::future::pending().await,
+    }
+}
+
+fn busy() -> ClientError {
+    ClientError::Refused("a turn is running: stop it, or wait for its end".to_owned())
+}
+
+fn refused(error: &store::StoreError) -> ClientError {
+    ClientError::Refused(error.to_string())
+}

@@ -1,0 +1,104 @@
+//! What all sessions of a process share, and what a session is run with.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base::config::Config;
+use base::config::provider::Sampling;
+use base::protocol::Mode;
+use base::{Clock, Env, ModelRef, Paths};
+use guard::{Redactor, Rules};
+use llm::{Caller, Reasoning, Target};
+use store::Store;
+use tools::Registry;
+
+use crate::budget::Budget;
+
+/// Finds out how to reach a model; the text of a failure is for the user.
+pub type Resolve = Arc<dyn Fn(&ModelRef) -> Result<Target, String> + Send + Sync>;
+
+/// Lists models whose id or name holds some words.
+pub type Models = Arc<dyn Fn(Option<&str>) -> Vec<ModelRef> + Send + Sync>;
+
+/// What all sessions of a process share: memory, voice, hands, clock.
+#[derive(Clone)]
+pub struct Mind {
+    /// Where sessions are kept.
+    pub store: Store,
+    /// How models are called.
+    pub caller: Caller,
+    /// The time.
+    pub clock: Clock,
+    /// The environment child processes are given.
+    pub env: Env,
+    /// The user's folders.
+    pub paths: Paths,
+    /// The settings.
+    pub config: Arc<Config>,
+    /// The tools there are.
+    pub registry: Registry,
+    /// Masks secrets.
+    pub redactor: Redactor,
+    /// How to reach another model.
+    pub resolve: Resolve,
+    /// The models there are.
+    pub models: Models,
+    /// Whether somebody can be asked.
+    pub presence: Presence,
+}
+
+impl fmt::Debug for Mind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mind").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+/// Whether somebody can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// A person sits at a face.
+    Attended,
+    /// Nobody does: what would be asked is denied.
+    Alone,
+}
+
+/// What a session is run with, until a face says otherwise.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The model.
+    pub target: Target,
+    /// The model for titles; none leaves the prompt's first words as the title.
+    pub small: Option<Target>,
+    /// How hard it should think.
+    pub reasoning: Reasoning,
+    /// Most tokens of one answer; none for the model's own limit.
+    pub max_tokens: Option<u64>,
+    /// Sampling settings; they lie over the model's.
+    pub sampling: Sampling,
+    /// How questions are answered when no rule decides.
+    pub mode: Mode,
+    /// What may be done; the user's stored answers are added.
+    pub rules: Rules,
+    /// How much may be spent.
+    pub budget: Budget,
+    /// Folders outside the workspace that count as inside.
+    pub more_folders: Vec<PathBuf>,
+    /// Whether the model gets tools.
+    pub tools: Tools,
+    /// What replaces the system prompt; none keeps ours.
+    pub system_prompt: Option<String>,
+    /// What is added to the system prompt.
+    pub append_prompt: Option<String>,
+}
+
+/// Which tools a model gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tools {
+    /// All that suit the model.
+    All,
+    /// Only these, by name.
+    Only(Vec<String>),
+    /// None: it can only talk.
+    None,
+}

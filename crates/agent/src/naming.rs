@@ -1,0 +1,70 @@
+//! A session's title, found beside its first turn.
+
+use std::sync::Arc;
+
+use base::{EntryKind, Event, Part, SessionId};
+use llm::Target;
+use store::CallKind;
+use tokio_util::sync::CancellationToken;
+
+use crate::events::Events;
+use crate::mind::Mind;
+use crate::session::Session;
+use crate::side::Aside;
+use crate::title;
+
+/// The title that is still to be found; none if the session has one, or nobody to ask.
+pub(crate) struct Naming {
+    mind: Arc<Mind>,
+    events: Events,
+    session: SessionId,
+    task: Option<(Target, String)>,
+}
+
+impl Session {
+    /// The title that is still to be found: only a first prompt needs one.
+    pub(crate) fn naming(&self) -> Naming {
+        let mut prompts = self.branch.iter().filter_map(|entry| match &entry.kind {
+            EntryKind::User { parts } => Some(parts),
+            EntryKind::Assistant { .. }
+            | EntryKind::ToolResults { .. }
+            | EntryKind::Notice { .. }
+            | EntryKind::Compaction { .. }
+            | EntryKind::Pruned { .. }
+            | EntryKind::Undone { .. }
+            | EntryKind::Prefix { .. }
+            | EntryKind::ModelChange { .. }
+            | EntryKind::Checkpoint { .. } => None,
+        });
+        let first = prompts.next().filter(|_| prompts.next().is_none());
+        let text = first.map(|parts| parts.iter().filter_map(Part::as_text).collect::<String>());
+        Naming {
+            mind: self.mind.clone(),
+            events: self.events.clone(),
+            session: self.id,
+            task: self.options.small.clone().zip(text),
+        }
+    }
+}
+
+impl Naming {
+    /// Asks the small model. Whatever goes wrong, the prompt's first words stay the title.
+    pub(crate) async fn run(&self, cancel: &CancellationToken) {
+        let Some((target, prompt)) = &self.task else { return };
+        let aside = Aside {
+            mind: &self.mind,
+            events: &self.events,
+            session: self.session,
+            target,
+            kind: CallKind::Title,
+        };
+        let Ok(Ok(answer)) = aside.ask(&title::request(prompt, target), cancel).await else {
+            return;
+        };
+        let Some(title) = title::clean(&answer) else { return };
+        if self.mind.store.rename(self.session, title.clone()).await.is_ok() {
+            let (session, title) = (self.session, Some(title));
+            self.events.publish(Event::SessionChanged { session, title });
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Asking the user: yes, no, for how long, and nobody there.
+
+use agent::Presence;
+use base::protocol::{Approval, Client, Delivery, EventStream, Mode, Op, Scope};
+use base::{Event, RequestId};
+use serde_json::{Value, json};
+use testkit::Script;
+
+use crate::room::{Plan, Room, to_the_end, until};
+
+fn writing(path: &str) -> Value {
+    json!({ "file_path": path, "content": "x\n" })
+}
+
+fn attended(script: Script) -> Plan {
+    Plan { presence: Presence::Attended, mode: Mode::Default, ..Plan::with_tools(script) }
+}
+
+async fn question(events: &mut EventStream) -> RequestId {
+    let asked = until(events, |event| matches!(event, Event::ApprovalNeeded { .. })).await;
+    let Event::ApprovalNeeded { request, body, .. } = asked else { panic!("{asked:?}") };
+    assert!(body.is_some(), "the one who is asked sees what would change");
+    request
+}
+
+#[tokio::test]
+async fn a_yes_for_once_runs_one_call() {
+    let script = Script::new().call("write", writing("a")).then().call("write", writing("a2"));
+    let room = Room::new(attended(script.then().text("Done."))).await;
+    let mut events = room.watch();
+    room.submit(room.saying("go", Delivery::Queue)).await;
+    for _ in 0..2 {
+        let request = question(&mut events).await;
+        let approval = Approval::Allow { scope: Scope::Once };
+        room.submit(Op::Approve { request, approval: approval.clone() }).await;
+        let again = room.coordinator.submit(Op::Approve { request, approval }).await;
+        assert!(again.is_err(), "the first answer counts");
+    }
+    to_the_end(&mut events).await;
+    assert!(room.folder.join("a").exists() && room.folder.join("a2").exists());
+    room.assert_valid();
+}
+
+#[tokio::test]
+async fn a_yes_for_the_session_is_not_asked_for_again() {
+    let script = Script::new().call("bash", json!({ "command": "touch one" }));
+    let script = script.then().call("bash", json!({ "command": "touch one" })).then().text("Done.");
+    let room = Room::new(attended(script)).await;
+    let mut events = room.watch();
+    room.submit(room.saying("go", Delivery::Queue)).await;
+    let request = until(&mut events, |event| matches!(event, Event::ApprovalNeeded { .. })).await;
+    let Event::ApprovalNeeded { request, .. } = request else { panic!("{request:?}") };
+    let approval = Approval::Allow { scope: Scope::Session };
+    room.submit(Op::Approve { request, approval }).await;
+    let rest = to_the_end(&mut events).await;
+    let asked = |event: &Event| matches!(event, Event::ApprovalNeeded { .. });
+    assert!(!rest.iter().any(asked), "{rest:?}");
+    assert!(room.folder.join("one").exists());
+    let project = room.folder.display().to_string();
+    assert_eq!(room.store.grants(Some(room.session), project).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_no_is_a_result_with_the_users_words() {
+    let script = Script::new().call("write", writing("a")).then().text("As you like.");
+    let room = Room::new(attended(script)).await;
+    let mut events = room.watch();
+    room.submit(room.saying("go", Delivery::Queue)).await;
+    let request = question(&mut events).await;
+    let instead = Some("use b instead".to_owned());
+    room.submit(Op::Approve { request, approval: Approval::Deny { instead } }).await;
+    to_the_end(&mut events).await;
+    let transcript = room.transcript().await;
+    assert!(transcript[2].contains("use b instead"), "{transcript:#?}");
+    assert!(!room.folder.join("a").exists());
+    room.assert_valid();
+}
+
+#[tokio::test]
+async fn nobody_there_means_no_and_says_what_would_allow_it() {
+    let script = Script::new().call("write", writing("a")).then().text("Pity.");
+    let room = Room::new(Plan { mode: Mode::Default, ..Plan::with_tools(script) }).await;
+    let told = room.told("go").await;
+    let denied = told.iter().find(|line| line.starts_with("denied write")).unwrap();
+    assert!(denied.contains("--allow"), "{denied}");
+    assert!(!room.folder.join("a").exists());
+}
