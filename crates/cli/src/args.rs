@@ -1,10 +1,13 @@
 //! The command line: one definition for parser, help, completions and man page.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{completions, config, login, logout, models, run, session, stats, trust};
+use crate::commands::{
+    completions, config, doctor, init, login, logout, models, policy, run, session, stats, trust,
+};
 
 /// A terminal coding agent that runs with any model.
 #[derive(Debug, Parser)]
@@ -19,10 +22,31 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
+impl Args {
+    /// The command line. As Claude Code's, it may leave out the command: `caiman -p "…"` is
+    /// `caiman run -p "…"`.
+    pub(crate) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let mut words: Vec<OsString> = words.collect();
+        let is_flag = |word: &OsString| word.to_string_lossy().starts_with('-');
+        let prints = |word: &OsString| {
+            let word = word.to_string_lossy();
+            matches!(word.as_ref(), "-p" | "--print" | "--input-format")
+                || word.starts_with("--input-format=")
+        };
+        let mut given = words.iter().skip(1).take_while(|word| *word != "--").peekable();
+        if given.peek().is_some_and(|first| is_flag(first)) && given.any(prints) {
+            words.insert(1, "run".into());
+        }
+        Self::try_parse_from(words)
+    }
+}
+
 /// What to do. One variant a file in `commands/`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Run(run::Args),
+    Run(Box<run::Args>),
+    /// Write an instruction file for this project, from what is found in it.
+    Init(init::Args),
     /// List, show, rename, delete and export sessions.
     #[command(visible_alias = "sessions", alias = "s")]
     Session(session::Args),
@@ -36,6 +60,9 @@ pub(crate) enum Command {
     Logout(logout::Args),
     /// Show, check and explain settings.
     Config(config::Args),
+    /// Explain and test what may be done without asking.
+    Policy(policy::Args),
+    Doctor(doctor::Args),
     /// Let a project run what its files say: hooks, servers, commands.
     Trust(trust::Args),
     Completions(completions::Args),

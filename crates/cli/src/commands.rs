@@ -2,10 +2,13 @@
 
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod init;
 pub(crate) mod login;
 pub(crate) mod logout;
 pub(crate) mod man;
 pub(crate) mod models;
+pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod session;
 pub(crate) mod stats;
@@ -23,9 +26,12 @@ pub(crate) fn dispatch(args: Args) -> Result<(), Failure> {
         Command::Completions(args) => completions::run(&args),
         Command::Man => man::run(),
         Command::Config(args) => config::run(&app()?, args),
+        Command::Doctor(args) => doctor::run(&app()?, &args),
+        Command::Init(args) => init::run(&app()?, args),
         Command::Login(args) => login::run(&app()?, &args),
         Command::Logout(args) => logout::run(&app()?, &args),
         Command::Models(args) => models::run(&app()?, args),
+        Command::Policy(args) => policy::run(&app()?, &args),
         Command::Trust(args) => trust::run(&app()?, &args),
         Command::Session(args) => session::run(&app()?, args),
         Command::Stats(args) => stats::run(&app()?, &args),

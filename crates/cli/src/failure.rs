@@ -19,10 +19,8 @@ pub(crate) enum Kind {
     /// Settings, database or environment are wrong.
     Config,
     /// A permission was denied.
-    #[expect(dead_code, reason = "part of the exit code contract; tools bring permissions")]
     Denied,
     /// A budget is used up.
-    #[expect(dead_code, reason = "part of the exit code contract; the turn loop brings budgets")]
     Budget,
     /// The model's provider failed.
     Provider,

@@ -22,10 +22,8 @@ mod wiring;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let args = match args::Args::try_parse() {
+    let args = match args::Args::read(std::env::args_os()) {
         Ok(args) => args,
         Err(error) => return render::usage(&error),
     };

@@ -9,6 +9,9 @@ use serde::Serialize;
 
 use crate::failure::{Failure, Kind};
 
+/// Most characters of a line of progress.
+const PROGRESS_CHARS: usize = 200;
+
 /// Prints text to standard output. A reader that has gone (`| head`) ends us quietly.
 pub(crate) fn out(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
@@ -33,6 +36,17 @@ pub(crate) fn note(line: &str) {
     let text = match terminal_columns() {
         Some(columns) => folded(line, columns),
         None => line.to_owned(),
+    };
+    drop(writeln!(io::stderr().lock(), "{text}"));
+}
+
+/// Prints a line of progress to standard error: one row, whatever the terminal's width.
+pub(crate) fn progress(line: &str) {
+    let columns = terminal_columns().unwrap_or(PROGRESS_CHARS).min(PROGRESS_CHARS);
+    let text = if line.chars().count() < columns {
+        line.to_owned()
+    } else {
+        line.chars().take(columns.saturating_sub(2)).chain(['…']).collect()
     };
     drop(writeln!(io::stderr().lock(), "{text}"));
 }

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use agent::{Mind, Presence};
 use base::config::provider::Sampling;
-use base::config::{Config, SelectedModel};
-use base::{ModelRef, TaskScope};
-use guard::Runner;
-use llm::catalog::Size;
+use base::config::{Config, Expander, SelectedModel};
+use base::{Env, ModelRef, TaskScope};
+use guard::{Redactor, Runner};
+use llm::catalog::{Catalog, Size};
 use llm::discover::Finder;
-use llm::{Caller, Class, Http, Signer, Target};
+use llm::{Auth, Caller, Class, Http, Signer, Target};
+use store::Store;
+use tools::Registry;
 
 use crate::app::App;
-use crate::catalog;
 use crate::failure::{Failure, Kind};
 
 /// A runtime for one command. One thread: it mostly waits.
@@ -36,12 +38,7 @@ pub(crate) async fn in_task<T: Send + 'static>(
 }
 
 /// The model the user named, or the default one; local servers are asked only if nothing else is there.
-pub(crate) async fn target(
-    app: &App,
-    settings: &Config,
-    named: Option<&str>,
-) -> Result<Target, Failure> {
-    let catalog = catalog::open(app, settings);
+pub(crate) async fn target(catalog: &Catalog, named: Option<&str>) -> Result<Target, Failure> {
     let finder = Finder::new(Http::new());
     let model = match named {
         Some(text) => catalog.find(text)?,
@@ -49,6 +46,20 @@ pub(crate) async fn target(
     };
     catalog.learn(&model, &finder).await;
     Ok(catalog.resolve(&model)?)
+}
+
+/// The model for titles: the settings' own, else the small one of the provider that will answer. A provider
+/// without another model is not asked twice.
+pub(crate) fn small(catalog: &Catalog, settings: &Config, target: &Target) -> Option<Target> {
+    let model = if let Some(chosen) = &settings.models.small {
+        ModelRef::new(&chosen.provider, &chosen.model)
+    } else {
+        let provider = catalog.provider(&target.provider).ok()?.provider;
+        let model = ModelRef::new(&target.provider, provider.default_small_model_id?);
+        Some(model).filter(|model| *model != target.model_ref())?
+    };
+    // A title is not worth a failed run.
+    catalog.resolve(&model).ok()
 }
 
 /// What the settings say of the model that will answer, if they chose it.
@@ -78,19 +89,63 @@ pub(crate) fn caller(app: &App) -> Caller {
     Caller::new(Http::new(), signer)
 }
 
+/// Masks the secrets of the environment and the keys of these models.
+pub(crate) fn redactor<'a>(env: &Env, targets: impl Iterator<Item = &'a Target>) -> Redactor {
+    let key = |target: &Target| match &target.auth {
+        Auth::Bearer(key) | Auth::Header { value: key, .. } => Some(key.clone()),
+        Auth::Anonymous | Auth::Cloud => None,
+    };
+    Redactor::new(env, targets.filter_map(key))
+}
+
+/// The mind of this process; who makes it knows which keys its redactor must mask.
+pub(crate) fn mind(
+    app: &App,
+    settings: Arc<Config>,
+    store: Store,
+    catalog: Arc<Catalog>,
+    presence: Presence,
+) -> Mind {
+    // A command of the model's must not read our memory; where the system refuses, the cage still holds.
+    drop(guard::process::harden());
+    let (env, _) = settings.environment(Expander { env: &app.env, runner: Some(&Runner) });
+    let resolve = {
+        let catalog = catalog.clone();
+        move |model: &ModelRef| catalog.resolve(model).map_err(|error| error.to_string())
+    };
+    let models = move |search: Option<&str>| {
+        let named = |model: &ModelRef| search.is_none_or(|words| model.to_string().contains(words));
+        let all = catalog.providers().into_iter().flat_map(|provider| {
+            let models = catalog.models(&provider.id).unwrap_or_default();
+            models.into_iter().map(|entry| entry.model_ref())
+        });
+        all.filter(named).collect()
+    };
+    Mind {
+        store,
+        caller: caller(app),
+        clock: app.clock.clone(),
+        env,
+        paths: app.paths.clone(),
+        registry: Registry::builtin(),
+        redactor: Redactor::default(),
+        resolve: Arc::new(resolve),
+        models: Arc::new(models),
+        presence,
+        config: settings,
+    }
+}
+
 /// What to do about a provider's failure.
-pub(crate) fn provider_hints(model: &ModelRef, error: &llm::Error) -> Vec<String> {
+pub(crate) fn provider_hints(model: &ModelRef, class: Class) -> Vec<String> {
     let provider = &model.provider;
-    match error.class {
+    match class {
         Class::Auth => vec![
             format!("check the key: caiman login {provider}, or the provider's variable"),
             "caiman login shows where each key comes from".to_owned(),
         ],
         Class::Billing => vec![format!("the account at {provider} needs credit or a plan")],
-        Class::RateLimit => vec![match error.retry_after {
-            Some(wait) => format!("the provider asks to wait {} s", wait.as_secs()),
-            None => "wait a little, or use another model".to_owned(),
-        }],
+        Class::RateLimit => vec!["wait a little, or use another model".to_owned()],
         Class::Overloaded | Class::Server => {
             vec!["the trouble is at the provider: try again later, or use another model".to_owned()]
         }

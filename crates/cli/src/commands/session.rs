@@ -7,10 +7,11 @@ mod show;
 pub(crate) mod text;
 
 use std::io::{BufRead, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base::SessionId;
 use clap::{Subcommand, ValueEnum};
+use guard::Redactor;
 use jiff::tz::TimeZone;
 use store::{Session, Store};
 
@@ -112,7 +113,13 @@ pub(crate) fn run(app: &App, args: Args) -> Result<(), Failure> {
             delete(need()?, sessions, yes, json)
         }
         Action::Export { id, format, output } => {
-            export(need()?, &find(&id)?, format, output.as_deref(), &zone)
+            let redactor = Redactor::new(&app.env, []);
+            let redact = |text: String| redactor.text(&text).into_owned();
+            let text = export(need()?, &find(&id)?, format, &zone, &redact)?;
+            match output.filter(|path| path != Path::new("-")) {
+                Some(path) => export::write(&path, &text),
+                None => render::out(&text),
+            }
         }
     }
 }
@@ -179,25 +186,19 @@ fn export(
     store: &Store,
     session: &Session,
     format: Format,
-    output: Option<&std::path::Path>,
     zone: &TimeZone,
-) -> Result<(), Failure> {
-    // Nothing here can tell a secret from other text yet; what can goes in place of `identity`.
-    let redact: export::Redact = std::convert::identity;
+    redact: export::Redact<'_>,
+) -> Result<String, Failure> {
     let id = session.summary.id;
-    let text = match format {
+    match format {
         Format::Jsonl => {
             let tree = store.tree(id).wait().map_err(explain)?;
-            export::jsonl(session, tree.entries(), redact)?
+            export::jsonl(session, tree.entries(), redact)
         }
         Format::Md => {
             let branch = store.branch(id).wait().map_err(explain)?;
-            export::markdown(&session.summary, &branch, zone, redact)
+            Ok(export::markdown(&session.summary, &branch, zone, redact))
         }
-    };
-    match output.filter(|path| *path != std::path::Path::new("-")) {
-        Some(path) => export::write(path, &text),
-        None => render::out(&text),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::home::{Done, Home, Running};
 const COMMANDS: &[&[&str]] = &[
     &[],
     &["run"],
+    &["init"],
     &["session"],
     &["session", "list"],
     &["session", "show"],
@@ -27,6 +28,7 @@ const COMMANDS: &[&[&str]] = &[
     &["config", "path"],
     &["config", "schema"],
     &["config", "docs"],
+    &["doctor"],
     &["trust"],
     &["completions"],
     &["man"],
@@ -84,7 +86,9 @@ fn every_command_explains_itself() {
     caiman [OPTIONS] <COMMAND>
         A terminal coding agent that runs with any model
     caiman run [OPTIONS] [PROMPT]...
-        Ask a model once and print its answer. Standard input, if piped, is appended to the prompt
+        Let a model work on a prompt with tools, and print its answer.
+    caiman init [OPTIONS]
+        Write an instruction file for this project, from what is found in it
     caiman session [OPTIONS] <COMMAND>
         List, show, rename, delete and export sessions
     caiman session list [OPTIONS]
@@ -121,6 +125,8 @@ fn every_command_explains_itself() {
         Print the JSON Schema of the settings
     caiman config docs [OPTIONS]
         Print the manual of all settings
+    caiman doctor [OPTIONS]
+        Check that everything works: sandbox, shell, git, database, settings, keys, terminal
     caiman trust [OPTIONS] [FOLDER]
         Let a project run what its files say: hooks, servers, commands
     caiman completions [OPTIONS] <SHELL>
@@ -135,7 +141,7 @@ fn a_wrong_command_line_exits_1_and_shows_the_right_one() {
     let home = Home::new();
     for (args, word) in [
         (&["runn", "hi"][..], "'run'"),
-        (&["run", "--modle", "x"], "--model"),
+        (&["run", "--modell", "x"], "--model"),
         (&["run", "--output-format", "xml", "hi"], "stream-json"),
         (&[], "Usage: caiman"),
     ] {

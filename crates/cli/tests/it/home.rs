@@ -97,6 +97,15 @@ impl Home {
         Running { child: self.command(args).spawn().unwrap() }
     }
 
+    /// Runs a Python program that starts the binary itself; none where there is no Python.
+    #[expect(clippy::disallowed_methods, reason = "the program plays a user of the binary")]
+    pub(crate) fn run_client(&self, program: &str) -> Option<Done> {
+        let mut command = Command::new("python3");
+        command.args(["-c", program, env!("CARGO_BIN_EXE_caiman")]).arg(self.folder.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Some(Running { child: command.spawn().ok()? }.end())
+    }
+
     #[expect(clippy::disallowed_methods, reason = "the binary itself is under test")]
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_caiman"));
@@ -125,6 +134,11 @@ impl Running {
         }
     }
 
+    /// Writes to its standard input.
+    pub(crate) fn write(&mut self, text: &str) {
+        self.child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
     /// Closes its standard input.
     pub(crate) fn close_input(&mut self) {
         drop(self.child.stdin.take());
@@ -134,6 +148,18 @@ impl Running {
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal)
             .unwrap();
+    }
+
+    /// Waits for its end for so long; one that has not ended by then is killed, and nothing is told of it.
+    pub(crate) fn end_within(mut self, patience: std::time::Duration) -> Option<Done> {
+        let until = std::time::Instant::now() + patience;
+        while self.child.try_wait().unwrap().is_none() {
+            if std::time::Instant::now() >= until {
+                return None;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        Some(self.end())
     }
 
     /// Waits for its end; output already read is not told again.

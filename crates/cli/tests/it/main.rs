@@ -5,11 +5,18 @@
     reason = "tests fail by one, and tell what they skip by the other"
 )]
 
+#[cfg(unix)]
+mod again;
+mod doctor;
 mod entrance;
 mod home;
+mod kills;
+mod limits;
 mod login;
 mod model;
 mod models;
+mod pipes;
+mod policy;
 mod run;
 #[cfg(unix)]
 mod screen;
@@ -18,4 +25,5 @@ mod sessions;
 mod settings;
 #[cfg(unix)]
 mod stop;
+mod tour;
 mod trouble;

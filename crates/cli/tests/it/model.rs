@@ -70,13 +70,17 @@ impl Drop for Model {
     }
 }
 
-/// A Chat Completions request without its system prompt.
+/// What was said in a Chat Completions request, without its system prompt.
 fn conversation(body: &Value) -> Vec<(String, String)> {
     let messages = body["messages"].as_array().unwrap();
     let said = |message: &Value| {
         let content = &message["content"];
-        let text = content.as_str().or_else(|| content[0]["text"].as_str()).unwrap();
-        (message["role"].as_str().unwrap().to_owned(), text.to_owned())
+        let text = content.as_str().or_else(|| content[0]["text"].as_str())?;
+        Some((message["role"].as_str()?.to_owned(), text.to_owned()))
     };
-    messages.iter().map(said).filter(|(role, _)| role == "user" || role == "assistant").collect()
+    messages
+        .iter()
+        .filter_map(said)
+        .filter(|(role, _)| role == "user" || role == "assistant")
+        .collect()
 }

@@ -78,7 +78,7 @@ fn an_export_holds_the_whole_session() {
         .collect();
     assert_eq!(lines[0]["id"], json!(ids[0]));
     let kinds: Vec<&Value> = lines[1..].iter().map(|line| &line["kind"]).collect();
-    assert_eq!(kinds, ["user", "assistant"]);
+    assert_eq!(kinds, ["prefix", "user", "assistant"]);
     let args = ["session", "export", "last", "--format", "md", "-o", "out.md"];
     assert_eq!(home.run(&args).code, 0);
     let text = std::fs::read_to_string(home.path("out.md")).unwrap();

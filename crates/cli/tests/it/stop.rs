@@ -69,7 +69,9 @@ fn the_session_goes_on_after_a_stop() {
 #[test]
 fn a_reader_that_goes_away_ends_the_run_without_a_panic() {
     // More than a pipe holds, so that the run meets the closed end.
-    let model = Model::start(Script::new().bulk(4000, 100).usage(1, 1));
+    let words: Vec<String> = (0..40_000).map(|number| format!("{number} ")).collect();
+    let words = words.concat();
+    let model = Model::start(Script::new().text_in(&words, 500).usage(1, 1));
     let home = Home::of(&model);
     let mut running = home.start(&["run", "hi"]);
     running.close_input();

@@ -13,10 +13,11 @@ pub(crate) fn transcript(home: &Home) -> Vec<(String, String)> {
     let shown = home.json(&["session", "last", "--json"]);
     let entry = |entry: &Value| {
         let text = |part: &Value| part["text"].as_str().unwrap_or_default().to_owned();
-        let texts: Vec<String> = entry["parts"].as_array().unwrap().iter().map(text).collect();
-        (entry["kind"].as_str().unwrap().to_owned(), texts.concat())
+        // What requests begin with is an entry too, but nobody said it.
+        let texts: Vec<String> = entry["parts"].as_array()?.iter().map(text).collect();
+        Some((entry["kind"].as_str()?.to_owned(), texts.concat()))
     };
-    shown["entries"].as_array().unwrap().iter().map(entry).collect()
+    shown["entries"].as_array().unwrap().iter().filter_map(entry).collect()
 }
 
 pub(crate) fn kept(user: &str, assistant: &str) -> Vec<(String, String)> {

@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use super::flags::{Args, InputFormat};
 use crate::failure::Failure;
 use crate::render;
 
@@ -13,16 +14,32 @@ const LIMIT: u64 = 16 * 1024 * 1024;
 /// How long we wait silently for standard input to end.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The whole prompt.
-pub(crate) fn prompt(words: &[String]) -> Result<String, Failure> {
-    let spoken = words.join(" ");
-    let piped = if io::stdin().is_terminal() { String::new() } else { piped()? };
-    let prompt = joined(&spoken, &piped);
-    if prompt.is_empty() {
-        return Err(Failure::user("there is nothing to say")
-            .hint("caiman run \"your prompt\", or pipe it: echo \"your prompt\" | caiman run"));
+/// What a run begins with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum First {
+    /// A prompt.
+    Say(String),
+    /// A turn that broke off.
+    GoOn,
+    /// Whatever the program at the other end of the pipes says.
+    Listen,
+}
+
+/// What the run begins with.
+pub(crate) fn first(args: &Args) -> Result<First, Failure> {
+    if args.pipes.input_format == InputFormat::StreamJson {
+        return Ok(First::Listen);
     }
-    Ok(prompt)
+    let piped = if io::stdin().is_terminal() { String::new() } else { piped()? };
+    let prompt = joined(&args.prompt.join(" "), &piped);
+    if !prompt.is_empty() {
+        return Ok(First::Say(prompt));
+    }
+    if args.goes_on() {
+        return Ok(First::GoOn);
+    }
+    Err(Failure::user("there is nothing to say")
+        .hint("caiman run \"your prompt\", or pipe it: echo \"your prompt\" | caiman run"))
 }
 
 fn joined(spoken: &str, piped: &str) -> String {

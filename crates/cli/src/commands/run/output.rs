@@ -1,156 +1,110 @@
 //! What is printed of a run, in each of the formats.
 
 use std::io::{self, IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use base::model::{ModelRef, Money, StopReason, Usage};
-use base::{EntryKind, Event, Part, SessionId};
+use base::model::ModelRef;
+use base::protocol::Mode;
+use base::{Event, SessionId};
+use serde_json::Value;
 
-use super::OutputFormat;
+use super::flags::{OutputFormat, Pipes};
+use super::outcome::Outcome;
 use super::stream_json::StreamJson;
-use crate::commands::session::text::plain;
-use crate::render;
+use super::text::Text;
 
 /// What does not change during a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
     /// The session.
     pub(crate) session: SessionId,
-    /// The model.
+    /// The model the run begins with.
     pub(crate) model: ModelRef,
-    /// The model's window and output limit, for the summary.
+    /// That model's window and output limit, for the summary.
     pub(crate) limits: (u64, u64),
+    /// Where its key comes from, in Claude Code's words.
+    pub(crate) key_source: &'static str,
+    /// The mode the run begins with.
+    pub(crate) mode: Mode,
+    /// The tools offered last, for a session that goes on.
+    pub(crate) tools: Vec<String>,
     /// The folder.
     pub(crate) folder: String,
     /// When the run began.
     pub(crate) began: Instant,
 }
 
-/// How a run ended.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Outcome {
-    /// The answer's parts.
-    pub(crate) parts: Vec<Part>,
-    /// Why the model stopped; none if it failed.
-    pub(crate) stop: Option<StopReason>,
-    /// Tokens.
-    pub(crate) usage: Usage,
-    /// Money; none where the price is unknown.
-    pub(crate) cost: Option<Money>,
-    /// Time spent waiting for the provider.
-    pub(crate) waited: Duration,
-    /// What went wrong: class and words.
-    pub(crate) error: Option<(&'static str, String)>,
-}
-
-impl Outcome {
-    /// Takes from an event what the end tells again: a call that fails has its tokens and words too.
-    pub(crate) fn take(&mut self, event: &Event) {
-        if let Event::Spent { usage, cost, .. } = event {
-            (self.usage, self.cost) = (*usage, *cost);
-        }
-        if let Event::Appended { entry, .. } = event
-            && let EntryKind::Assistant { parts, .. } = &entry.kind
-        {
-            self.parts.clone_from(parts);
-        }
-    }
-}
-
 /// Prints events as they come.
 pub(crate) struct Printer {
     form: Form,
     closed: bool,
-    is_terminal: bool,
 }
 
 enum Form {
-    Text { verbose: bool, ends_in_line_break: bool, is_thinking: bool },
+    Text(Text),
     Json(StreamJson),
     StreamJson(StreamJson),
 }
 
 impl Printer {
-    /// A printer of one format.
-    pub(crate) fn new(
-        format: OutputFormat,
-        verbose: bool,
-        partial: bool,
-        setting: Setting,
-    ) -> Self {
-        let form = match format {
-            OutputFormat::Text => {
-                Form::Text { verbose, ends_in_line_break: true, is_thinking: false }
+    /// A printer of the format the flags name.
+    pub(crate) fn new(pipes: &Pipes, setting: Setting) -> Self {
+        let form = match pipes.output_format {
+            OutputFormat::Text => Form::Text(Text::new(pipes, io::stdout().is_terminal())),
+            OutputFormat::Json => Form::Json(StreamJson::new(setting)),
+            OutputFormat::StreamJson if pipes.include_partial_messages => {
+                Form::StreamJson(StreamJson::new(setting).in_pieces())
             }
-            OutputFormat::Json => Form::Json(StreamJson::new(setting, false)),
-            OutputFormat::StreamJson => Form::StreamJson(StreamJson::new(setting, partial)),
+            OutputFormat::StreamJson => Form::StreamJson(StreamJson::new(setting)),
         };
-        Self { form, closed: false, is_terminal: io::stdout().is_terminal() }
+        Self { form, closed: false }
     }
 
-    /// Prints what an event says.
-    pub(crate) fn event(&mut self, event: &Event) {
+    /// A new exchange begins.
+    pub(crate) fn begin(&mut self) {
         match &mut self.form {
-            Form::Text { verbose, ends_in_line_break, is_thinking } => match event {
-                Event::Text { delta, .. } => {
-                    if std::mem::take(is_thinking) {
-                        thought("\n");
-                    }
-                    *ends_in_line_break = delta.ends_with('\n');
-                    // A file or a pipe gets the answer to the byte; a terminal must not be steered.
-                    if self.is_terminal {
-                        self.put(plain(delta).as_bytes());
-                    } else {
-                        self.put(delta.as_bytes());
-                    }
-                }
-                Event::Reasoning { delta, .. } if *verbose => {
-                    *is_thinking = true;
-                    thought(&plain(delta));
-                }
-                Event::Retrying { attempt, wait_ms, reason, .. } => render::note(&format!(
-                    "note: {}; try {attempt} in {:.1} s",
-                    reason.trim_end_matches('.'),
-                    Seconds(*wait_ms).value()
-                )),
-                Event::TurnStarted { .. }
-                | Event::Appended { .. }
-                | Event::Reasoning { .. }
-                | Event::ToolStarted { .. }
-                | Event::ToolProgress { .. }
-                | Event::ToolDone { .. }
-                | Event::ApprovalNeeded { .. }
-                | Event::QuestionAsked { .. }
-                | Event::Settled { .. }
-                | Event::Spent { .. }
-                | Event::SessionChanged { .. }
-                | Event::Notice { .. }
-                | Event::TurnDone { .. }
-                | Event::TurnFailed { .. } => {}
-            },
-            Form::Json(_) => {}
-            Form::StreamJson(lines) => {
-                let text = lines.event(event);
-                self.put(text.as_bytes());
-            }
+            Form::Text(_) => {}
+            Form::Json(lines) | Form::StreamJson(lines) => lines.begin(),
         }
     }
 
-    /// Prints the end: a last line break, or the result object.
-    pub(crate) fn end(&mut self, outcome: &Outcome) {
-        if let Form::Text { is_thinking: true, .. } = self.form {
-            thought("\n");
-        }
+    /// Prints what an event says; `outcome` has taken it already.
+    pub(crate) fn event(&mut self, event: &Event, outcome: &Outcome) {
         let text = match &mut self.form {
-            Form::Text { ends_in_line_break: true, .. } => String::new(),
-            Form::Text { .. } => "\n".to_owned(),
+            Form::Text(text) => text.event(event, outcome),
+            Form::Json(_) => String::new(),
+            Form::StreamJson(lines) => lines.event(event, outcome),
+        };
+        self.put(&text);
+    }
+
+    /// Prints the end of an exchange: a last line break, or the result object.
+    pub(crate) fn end(&mut self, outcome: &Outcome) {
+        let text = match &mut self.form {
+            Form::Text(text) => text.end(outcome),
             Form::Json(lines) | Form::StreamJson(lines) => lines.result(outcome),
         };
-        self.put(text.as_bytes());
-        if let Form::Text { .. } = self.form
-            && let Some(remark) = remark(outcome)
-        {
-            render::note(&format!("note: {remark}"));
+        self.put(&text);
+    }
+
+    /// Prints a line of the conversation with the program at the other end.
+    pub(crate) fn line(&mut self, line: &Value) {
+        self.put(&format!("{line}\n"));
+    }
+
+    /// Prints back a message that was taken from standard input.
+    pub(crate) fn replay(&mut self, message: &Value) {
+        if let Form::StreamJson(lines) = &self.form {
+            let text = lines.replayed(message);
+            self.put(&text);
+        }
+    }
+
+    /// What is allowed without asking changed.
+    pub(crate) fn set_mode(&mut self, mode: Mode) {
+        match &mut self.form {
+            Form::Text(_) => {}
+            Form::Json(lines) | Form::StreamJson(lines) => lines.set_mode(mode),
         }
     }
 
@@ -159,41 +113,11 @@ impl Printer {
         self.closed
     }
 
-    fn put(&mut self, bytes: &[u8]) {
+    fn put(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         let mut stdout = io::stdout().lock();
-        self.closed |= stdout.write_all(bytes).and_then(|()| stdout.flush()).is_err();
+        self.closed |= stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err();
     }
-}
-
-/// What a reader of the text alone would not notice.
-fn remark(outcome: &Outcome) -> Option<&'static str> {
-    let said_nothing = || outcome.parts.is_empty().then_some("the model said nothing");
-    match outcome.stop? {
-        StopReason::Length => Some("the answer is cut: it reached its token limit (--max-tokens)"),
-        StopReason::ContextFull => Some("the answer is cut: the model's window is full"),
-        StopReason::Refusal => Some("the model declined to answer"),
-        StopReason::Paused => Some("the provider paused the answer; --continue goes on with it"),
-        StopReason::Done | StopReason::ToolCalls | StopReason::Other => said_nothing(),
-        StopReason::Cancelled => None,
-    }
-}
-
-struct Seconds(u64);
-
-impl Seconds {
-    #[expect(clippy::cast_precision_loss, reason = "display only")]
-    fn value(&self) -> f64 {
-        self.0 as f64 / 1000.0
-    }
-}
-
-/// Thoughts go to standard error, dimmed on a terminal.
-fn thought(text: &str) {
-    let mut stderr = io::stderr().lock();
-    let written = if stderr.is_terminal() {
-        write!(stderr, "\x1b[2m{text}\x1b[0m")
-    } else {
-        write!(stderr, "{text}")
-    };
-    drop(written);
 }

@@ -1,41 +1,68 @@
 //! The JSON forms of a run, line by line as Claude Code prints them, so that its wrappers work here.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use base::model::{ModelRef, Money, StopReason, Usage};
-use base::transcript::{Part, PartBody};
-use base::{Entry, EntryId, EntryKind, Event};
-use serde_json::{Value, json};
+use base::protocol::Mode;
+use base::transcript::{CallResult, File, FileSource, Part, PartBody, Piece};
+use base::{Block, CallId, Entry, EntryId, EntryKind, Event, Timestamp};
+use guard::rule::names;
+use serde_json::{Map, Value, json};
 
-use super::output::{Outcome, Setting};
+use super::claude;
+use super::outcome::{Outcome, Share};
+use super::output::Setting;
+use super::pieces::Pieces;
 
-/// Writes lines; keeps what the partial messages need.
+/// The release of Claude Code whose line format this is; wrappers look at it before they rely on a field.
+const FORMAT_OF: &str = "2.1.197";
+
+/// Writes lines.
 pub(crate) struct StreamJson {
     setting: Setting,
-    partial: bool,
-    block: Option<Block>,
-    blocks: usize,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Block {
-    Text,
-    Thinking,
+    /// Pieces of the answer as they arrive, if they are wanted.
+    pieces: Option<Pieces>,
+    /// Whether the line that begins an exchange is still to come.
+    is_new: bool,
+    /// What faces show of calls whose results are still to come.
+    shown: HashMap<CallId, Block>,
 }
 
 impl StreamJson {
-    /// Lines of one run; with `partial`, pieces of the answer as they arrive.
-    pub(crate) fn new(setting: Setting, partial: bool) -> Self {
-        Self { setting, partial, block: None, blocks: 0 }
+    /// Lines of one run.
+    pub(crate) fn new(setting: Setting) -> Self {
+        Self { setting, pieces: None, is_new: true, shown: HashMap::new() }
+    }
+
+    /// The same with pieces of the answer as they arrive.
+    pub(crate) fn in_pieces(mut self) -> Self {
+        self.pieces = Some(Pieces::default());
+        self
+    }
+
+    /// A new exchange begins.
+    pub(crate) fn begin(&mut self) {
+        self.is_new = true;
+        self.shown.clear();
+    }
+
+    /// What is allowed without asking changed.
+    pub(crate) fn set_mode(&mut self, mode: Mode) {
+        self.setting.mode = mode;
     }
 
     /// The lines an event makes; none for most.
-    pub(crate) fn event(&mut self, event: &Event) -> String {
+    pub(crate) fn event(&mut self, event: &Event, outcome: &Outcome) -> String {
         match event {
-            Event::TurnStarted { model, .. } => self.init(model),
-            Event::Text { delta, entry, .. } => self.piece(Block::Text, delta, *entry),
-            Event::Reasoning { delta, entry, .. } => self.piece(Block::Thinking, delta, *entry),
-            Event::Appended { entry, .. } => self.appended(entry),
+            Event::TurnStarted { model, .. } => self.turn_started(model),
+            Event::Text { delta, entry, .. } => {
+                self.streamed(*entry, |pieces, message| pieces.text(delta, message))
+            }
+            Event::Reasoning { delta, entry, .. } => {
+                self.streamed(*entry, |pieces, message| pieces.thought(delta, message))
+            }
+            Event::Appended { entry, .. } => self.appended(entry, outcome),
             Event::Retrying { attempt, wait_ms, reason, .. } => self.line(json!({
                 "type": "system",
                 "subtype": "api_retry",
@@ -43,64 +70,81 @@ impl StreamJson {
                 "retry_delay_ms": wait_ms,
                 "error": reason,
             })),
+            Event::ToolDone { call, body: Some(body), .. } => {
+                self.shown.insert(call.clone(), body.clone());
+                String::new()
+            }
+            Event::Notice { text, .. } => self.line(json!({
+                "type": "system", "subtype": "informational", "content": text, "level": "info",
+            })),
             Event::ToolStarted { .. }
             | Event::ToolProgress { .. }
             | Event::ToolDone { .. }
             | Event::ApprovalNeeded { .. }
+            | Event::Denied { .. }
             | Event::QuestionAsked { .. }
             | Event::Settled { .. }
             | Event::Spent { .. }
             | Event::SessionChanged { .. }
-            | Event::Notice { .. }
             | Event::TurnDone { .. }
             | Event::TurnFailed { .. } => String::new(),
         }
     }
 
-    /// The last line: the result.
+    /// The last line of an exchange: the result.
     pub(crate) fn result(&self, outcome: &Outcome) -> String {
-        let text: Vec<&str> = outcome.parts.iter().filter_map(Part::as_text).collect();
-        let usage = usage(outcome.usage);
-        let dollars = outcome.cost.map(Money::as_dollars);
+        let is_error = outcome.error.is_some();
         let mut result = json!({
             "type": "result",
-            "subtype": if outcome.error.is_some() { "error_during_execution" } else { "success" },
-            "is_error": outcome.error.is_some(),
+            "subtype": outcome.verdict.subtype(),
+            "is_error": is_error,
             "duration_ms": millis(self.setting.began.elapsed()),
             "duration_api_ms": millis(outcome.waited),
-            "num_turns": 1,
-            "result": text.concat(),
+            "num_turns": outcome.steps,
+            "result": outcome.text(),
             "stop_reason": outcome.stop.and_then(stop_word),
-            "total_cost_usd": dollars,
-            "usage": usage,
-            "modelUsage": { self.setting.model.to_string(): {
-                "inputTokens": outcome.usage.input,
-                "outputTokens": outcome.usage.output,
-                "cacheReadInputTokens": outcome.usage.cache_read,
-                "cacheCreationInputTokens": outcome.usage.cache_write,
-                "webSearchRequests": 0,
-                "costUSD": dollars,
-                "contextWindow": self.setting.limits.0,
-                "maxOutputTokens": self.setting.limits.1,
-            }},
-            "permission_denials": [],
+            "total_cost_usd": outcome.cost().map(Money::as_dollars),
+            "usage": usage(outcome.usage),
+            "modelUsage": self.model_usage(&outcome.bill),
+            "permission_denials": denials(outcome),
         });
-        if let (Some((class, message)), Value::Object(fields)) = (&outcome.error, &mut result) {
-            fields.insert("error".into(), json!({ "class": class, "message": message }));
+        if let Value::Object(fields) = &mut result {
+            if let Some(value) = &outcome.structured {
+                fields.insert("structured_output".into(), value.clone());
+            }
+            if let Some((class, message)) = &outcome.error {
+                fields.insert("errors".into(), json!([message]));
+                fields.insert("error".into(), json!({ "class": class, "message": message }));
+            }
         }
         self.line(result)
     }
 
-    fn init(&self, model: &ModelRef) -> String {
+    /// A message taken from standard input, printed back.
+    pub(crate) fn replayed(&self, message: &Value) -> String {
+        self.line(json!({
+            "type": "user", "message": message, "parent_tool_use_id": null, "isReplay": true,
+        }))
+    }
+
+    fn turn_started(&mut self, model: &ModelRef) -> String {
+        self.setting.model.clone_from(model);
+        if !std::mem::take(&mut self.is_new) {
+            return String::new();
+        }
+        let tools: Vec<String> =
+            self.setting.tools.iter().map(|tool| names::claude(tool)).collect();
         self.line(json!({
             "type": "system",
             "subtype": "init",
             "cwd": self.setting.folder,
-            "tools": [],
+            "tools": tools,
             "mcp_servers": [],
             "model": model.to_string(),
-            "permissionMode": "default",
+            "permissionMode": mode_word(self.setting.mode),
             "slash_commands": [],
+            "apiKeySource": self.setting.key_source,
+            "claude_code_version": FORMAT_OF,
             "output_style": "default",
             "agents": [],
             "skills": [],
@@ -109,90 +153,122 @@ impl StreamJson {
         }))
     }
 
-    /// A piece of the answer, as the Messages API streams it.
-    fn piece(&mut self, block: Block, text: &str, entry: EntryId) -> String {
-        if !self.partial {
-            return String::new();
-        }
-        let mut lines = String::new();
-        if self.block != Some(block) {
-            if self.blocks == 0 {
-                let message = self.message(entry, &json!([]), None, Usage::default());
-                lines +=
-                    &self.stream_event(&json!({ "type": "message_start", "message": message }));
+    /// Pieces of an answer, as the Messages API streams them.
+    fn streamed(
+        &mut self,
+        entry: EntryId,
+        add: impl FnOnce(&mut Pieces, &Value) -> Vec<Value>,
+    ) -> String {
+        let message = self.message(entry, &json!([]), Usage::default());
+        let events = self.pieces.as_mut().map(|pieces| add(pieces, &message)).unwrap_or_default();
+        self.stream_events(&events)
+    }
+
+    fn appended(&mut self, entry: &Entry, outcome: &Outcome) -> String {
+        match &entry.kind {
+            EntryKind::Assistant { parts, stop, usage: used, .. } => {
+                let blocks: Vec<Value> = parts.iter().filter_map(content_block).collect();
+                let calls = blocks.iter().filter(|block| block["type"] == "tool_use");
+                let end = json!({
+                    "type": "message_delta",
+                    "delta": { "stop_reason": stop_word(*stop), "stop_sequence": null },
+                    "usage": usage(*used),
+                });
+                let mut lines =
+                    self.streamed(entry.id, |pieces, message| pieces.finish(calls, end, message));
+                for block in &blocks {
+                    let message = self.message(entry.id, &json!([block]), *used);
+                    lines += &self.line(
+                        json!({ "type": "assistant", "message": message, "parent_tool_use_id": null }),
+                    );
+                }
+                lines
             }
-            lines += &self.close_block();
-            let content = match block {
-                Block::Text => json!({ "type": "text", "text": "" }),
-                Block::Thinking => json!({ "type": "thinking", "thinking": "", "signature": "" }),
-            };
-            let start = json!({
-                "type": "content_block_start", "index": self.blocks, "content_block": content,
-            });
-            lines += &self.stream_event(&start);
-            self.block = Some(block);
-            self.blocks += 1;
-        }
-        let delta = match block {
-            Block::Text => json!({ "type": "text_delta", "text": text }),
-            Block::Thinking => json!({ "type": "thinking_delta", "thinking": text }),
-        };
-        let index = self.blocks - 1;
-        lines += &self.stream_event(
-            &json!({ "type": "content_block_delta", "index": index, "delta": delta }),
-        );
-        lines
-    }
-
-    fn close_block(&mut self) -> String {
-        match self.block.take() {
-            Some(_) => {
-                let index = self.blocks - 1;
-                self.stream_event(&json!({ "type": "content_block_stop", "index": index }))
+            EntryKind::ToolResults { parts } => {
+                let at = moment(entry.at);
+                let result = |part: &Part| match &part.body {
+                    PartBody::Result(result) => Some(self.tool_result(result, &at, outcome)),
+                    PartBody::Text { .. }
+                    | PartBody::Reasoning { .. }
+                    | PartBody::Call(_)
+                    | PartBody::File(_)
+                    | PartBody::Opaque { .. } => None,
+                };
+                parts.iter().filter_map(result).collect()
             }
-            None => String::new(),
+            EntryKind::Prefix { tools, .. } => {
+                self.setting.tools = tools.iter().map(|tool| tool.name.clone()).collect();
+                String::new()
+            }
+            EntryKind::Compaction { .. } => self.line(json!({
+                "type": "system",
+                "subtype": "compact_boundary",
+                "compact_metadata": { "trigger": "auto" },
+            })),
+            EntryKind::User { .. }
+            | EntryKind::Notice { .. }
+            | EntryKind::Pruned { .. }
+            | EntryKind::Undone { .. }
+            | EntryKind::ModelChange { .. }
+            | EntryKind::Checkpoint { .. } => String::new(),
         }
     }
 
-    /// The finished answer, one line a content block.
-    fn appended(&mut self, entry: &Entry) -> String {
-        let EntryKind::Assistant { parts, stop, usage: used, .. } = &entry.kind else {
-            return String::new();
-        };
-        let mut lines = String::new();
-        if self.blocks > 0 {
-            lines += &self.close_block();
-            let delta = json!({ "stop_reason": stop_word(*stop), "stop_sequence": null });
-            lines += &self.stream_event(
-                &json!({ "type": "message_delta", "delta": delta, "usage": usage(*used) }),
-            );
-            lines += &self.stream_event(&json!({ "type": "message_stop" }));
-            self.blocks = 0;
+    fn tool_result(&self, result: &CallResult, at: &str, outcome: &Outcome) -> String {
+        let empty = Map::new();
+        let input = outcome.call(&result.call).map_or(&empty, |call| &call.input.value);
+        let mut block = json!({
+            "tool_use_id": result.call, "type": "tool_result", "content": content(&result.pieces),
+        });
+        if result.outcome == base::transcript::Outcome::Failed {
+            block["is_error"] = json!(true);
         }
-        for block in parts.iter().filter_map(content_block) {
-            let message = self.message(entry.id, &json!([block]), None, *used);
-            lines += &self.line(
-                json!({ "type": "assistant", "message": message, "parent_tool_use_id": null }),
-            );
-        }
-        lines
+        self.line(json!({
+            "type": "user",
+            "message": { "role": "user", "content": [block] },
+            "parent_tool_use_id": null,
+            "timestamp": at,
+            "tool_use_result": claude::result(result, input, self.shown.get(&result.call)),
+        }))
     }
 
-    fn message(&self, id: EntryId, content: &Value, stop: Option<&str>, used: Usage) -> Value {
+    fn message(&self, id: EntryId, content: &Value, used: Usage) -> Value {
         json!({
             "id": format!("msg_{id}"),
             "type": "message",
             "role": "assistant",
             "model": self.setting.model.to_string(),
             "content": content,
-            "stop_reason": stop,
+            "stop_reason": null,
             "stop_sequence": null,
             "usage": usage(used),
         })
     }
 
-    fn stream_event(&self, event: &Value) -> String {
-        self.line(json!({ "type": "stream_event", "event": event, "parent_tool_use_id": null }))
+    fn stream_events(&self, events: &[Value]) -> String {
+        let line = |event: &Value| {
+            self.line(json!({ "type": "stream_event", "event": event, "parent_tool_use_id": null }))
+        };
+        events.iter().map(line).collect()
+    }
+
+    fn model_usage(&self, bill: &[Share]) -> Value {
+        let share = |share: &Share| {
+            let (window, output) =
+                if share.model == self.setting.model { self.setting.limits } else { (0, 0) };
+            let usage = json!({
+                "inputTokens": share.usage.input,
+                "outputTokens": share.usage.output,
+                "cacheReadInputTokens": share.usage.cache_read,
+                "cacheCreationInputTokens": share.usage.cache_write,
+                "webSearchRequests": 0,
+                "costUSD": share.cost.map(Money::as_dollars),
+                "contextWindow": window,
+                "maxOutputTokens": output,
+            });
+            (share.model.to_string(), usage)
+        };
+        Value::Object(bill.iter().map(share).collect())
     }
 
     fn line(&self, mut line: Value) -> String {
@@ -211,10 +287,47 @@ fn content_block(part: &Part) -> Option<Value> {
             Some(json!({ "type": "thinking", "thinking": text, "signature": "" }))
         }
         PartBody::Call(call) => Some(json!({
-            "type": "tool_use", "id": call.id, "name": call.name, "input": call.input.value,
+            "type": "tool_use",
+            "id": call.id,
+            "name": names::claude(&call.name),
+            "input": claude::input(&call.name, &call.input.value),
         })),
         PartBody::Result(_) | PartBody::File(_) | PartBody::Opaque { .. } => None,
     }
+}
+
+/// A result's content: plain text, or blocks where there is more than text.
+fn content(pieces: &[Piece]) -> Value {
+    let block = |piece: &Piece| match piece {
+        Piece::Text { text } => json!({ "type": "text", "text": text }),
+        Piece::File(File { media_type, source, .. }) => {
+            let source = match source {
+                FileSource::Base64(data) => {
+                    json!({ "type": "base64", "media_type": media_type, "data": data })
+                }
+                FileSource::Url(url) => json!({ "type": "url", "url": url }),
+            };
+            let kind = if media_type.starts_with("image/") { "image" } else { "document" };
+            json!({ "type": kind, "source": source })
+        }
+    };
+    match pieces {
+        [Piece::Text { text }] => json!(text),
+        _ => pieces.iter().map(block).collect(),
+    }
+}
+
+fn denials(outcome: &Outcome) -> Value {
+    let denial = |denial: &super::outcome::Denial| {
+        let empty = Map::new();
+        let input = outcome.call(&denial.call).map_or(&empty, |call| &call.input.value);
+        json!({
+            "tool_name": names::claude(&denial.tool),
+            "tool_use_id": denial.call,
+            "tool_input": claude::input(&denial.tool, input),
+        })
+    };
+    outcome.denials.iter().map(denial).collect()
 }
 
 fn usage(usage: Usage) -> Value {
@@ -224,6 +337,17 @@ fn usage(usage: Usage) -> Value {
         "cache_read_input_tokens": usage.cache_read,
         "output_tokens": usage.output,
     })
+}
+
+/// Claude Code's word for a mode.
+pub(crate) fn mode_word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Default => "default",
+        Mode::AcceptEdits => "acceptEdits",
+        Mode::Plan => "plan",
+        Mode::DontAsk => "dontAsk",
+        Mode::Bypass => "bypassPermissions",
+    }
 }
 
 /// The Messages API's word for a stop reason.
@@ -238,6 +362,11 @@ fn stop_word(stop: StopReason) -> Option<&'static str> {
         StopReason::Cancelled => Some("cancelled"),
         StopReason::Other => None,
     }
+}
+
+/// A moment as JSON has it: RFC 3339, in UTC.
+fn moment(at: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(at.as_millis()).map(|at| at.to_string()).unwrap_or_default()
 }
 
 fn millis(time: Duration) -> u64 {

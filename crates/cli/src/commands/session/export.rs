@@ -15,7 +15,7 @@ use super::{show, text};
 use crate::failure::{Failure, Kind};
 
 /// Takes secrets out of a piece of an export before it is written.
-pub(super) type Redact = fn(String) -> String;
+pub(super) type Redact<'a> = &'a dyn Fn(String) -> String;
 
 /// The form of the lines below the header.
 const VERSION: u32 = 1;
@@ -35,7 +35,7 @@ struct Header<'a> {
 pub(super) fn jsonl(
     session: &Session,
     entries: &[Entry],
-    redact: Redact,
+    redact: Redact<'_>,
 ) -> Result<String, Failure> {
     let header = Header {
         caiman_session: VERSION,
@@ -56,7 +56,7 @@ pub(super) fn markdown(
     session: &SessionSummary,
     branch: &[Entry],
     zone: &TimeZone,
-    redact: Redact,
+    redact: Redact<'_>,
 ) -> String {
     let mut out = format!("# {}\n\n{}\n", text::title(session, 200), show::facts(session, zone));
     for entry in branch {
@@ -93,6 +93,13 @@ fn section(entry: &Entry) -> (String, String) {
         EntryKind::ToolResults { parts } => ("Tool results".to_owned(), parts_of(parts)),
         EntryKind::Notice { text } => one("Notice", text),
         EntryKind::Compaction { summary, .. } => one("Summary of what came before", summary),
+        EntryKind::Pruned { calls } => {
+            one("Pruned", &format!("{} old results are shown to the model shortened", calls.len()))
+        }
+        EntryKind::Undone { entry } => one("Undone", &entry.to_string()),
+        EntryKind::Prefix { system, reason, .. } => {
+            one(&format!("System prompt ({})", text::line(reason)), &system.join("\n\n"))
+        }
         EntryKind::ModelChange { to } => one("Model", &to.to_string()),
         EntryKind::Checkpoint { label } => one("Checkpoint", label),
     }

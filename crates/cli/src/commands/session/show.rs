@@ -73,6 +73,15 @@ fn spoken(entry: &Entry) -> (String, String) {
         EntryKind::Compaction { summary, .. } => {
             ("summary of what came before".to_owned(), text::plain(summary))
         }
+        EntryKind::Pruned { calls } => {
+            ("pruned".to_owned(), format!("{} old results are shown shortened", calls.len()))
+        }
+        EntryKind::Undone { .. } => {
+            ("undone".to_owned(), "what came before counts again".to_owned())
+        }
+        EntryKind::Prefix { tools, reason, .. } => {
+            ("prefix".to_owned(), format!("{}, {} tools", text::line(reason), tools.len()))
+        }
         EntryKind::ModelChange { to } => ("model".to_owned(), text::line(&to.to_string())),
         EntryKind::Checkpoint { label } => ("checkpoint".to_owned(), text::line(label)),
     }

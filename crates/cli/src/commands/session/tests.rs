@@ -80,7 +80,7 @@ fn a_transcript_is_readable_bounded_and_harmless() {
 #[test]
 fn markdown_is_whole_and_holds_no_sidecar() {
     let (_store, session) = store_with(&conversation());
-    let text = export::markdown(&session.summary, &conversation(), &TimeZone::UTC, |text| text);
+    let text = export::markdown(&session.summary, &conversation(), &TimeZone::UTC, &|text| text);
     assert!(text.starts_with("# What is[31m here?\n"), "{text}");
     assert_eq!(text.matches("\nline").count(), 40);
     assert!(text.contains("\n````\n```\nline"), "the fence must outlast its content:\n{text}");
@@ -94,7 +94,7 @@ fn json_lines_are_a_header_and_every_entry() {
     let side = entry(Some(&entries[0]), EntryKind::Notice { text: "another branch".into() });
     store.append(session.summary.id, vec![side]).wait().unwrap();
     let tree = store.tree(session.summary.id).wait().unwrap();
-    let text = export::jsonl(&session, tree.entries(), |text| text).unwrap();
+    let text = export::jsonl(&session, tree.entries(), &|text| text).unwrap();
     let mut lines = text.lines();
     let header: Value = serde_json::from_str(lines.next().unwrap()).unwrap();
     assert_eq!(header["caiman_session"], 1);
@@ -109,9 +109,25 @@ fn what_redacts_sees_all_that_is_exported() {
     let (_store, session) = store_with(&conversation());
     let hide = |text: String| text.replace("Many", "••••");
     let entries = conversation();
-    let markdown = export::markdown(&session.summary, &entries, &TimeZone::UTC, hide);
-    let lines = export::jsonl(&session, &entries, hide).unwrap();
+    let markdown = export::markdown(&session.summary, &entries, &TimeZone::UTC, &hide);
+    let lines = export::jsonl(&session, &entries, &hide).unwrap();
     assert!(!markdown.contains("Many") && !lines.contains("Many"));
+}
+
+#[test]
+fn an_export_has_no_keys_and_is_still_json() {
+    let key = concat!("sk-", "ant-api03-Xk29fJq0LmZ7pRtY4vB8nCdE1sWgHuAi3oKb6Tz");
+    let said = format!("first\n{key}\n\"password\": \"Tr0ub4dor&3-x9\"");
+    let user = EntryKind::User { parts: vec![Part::user_text(said)] };
+    let (_store, session) = store_with(&conversation());
+    let redactor = Redactor::default();
+    let redact = |text: String| redactor.text(&text).into_owned();
+    let text = export::jsonl(&session, &[entry(None, user)], &redact).unwrap();
+    assert!(!text.contains("Xk29f") && !text.contains("Tr0ub4dor"), "{text}");
+    let last: Entry = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    let EntryKind::User { parts } = last.kind else { panic!("{last:?}") };
+    let masked = "first\n[masked: Anthropic key]\n\"password\": \"[masked: password]\"";
+    assert_eq!(parts[0].as_text(), Some(masked));
 }
 
 #[test]
