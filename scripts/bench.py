@@ -4,7 +4,9 @@
     cargo build --release && python3 scripts/bench.py [--runs 15] [--check] [--json]
 
 Measures, as medians: `--version`; a `run` with a short answer (time to its first request, CPU, peak
-memory); a `run` whose answer is 20,000 deltas (CPU). Times of one machine are compared with targets and,
+memory); a `run` whose answer is 20,000 deltas (CPU); runs of 60 tool calls (the time between the last
+byte of an answer and the next request, for a file read and for a sandboxed `true`); a command that prints
+100 MB (peak memory beyond a run that prints nothing). Times of one machine are compared with targets and,
 so that slow machines can be told from slow programs, with starting `/bin/true` in the same run.
 `--check` exits 1 when a target is missed by more than half.
 """
@@ -21,8 +23,19 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DELTAS = 20_000
+TOOL_TURNS = 60
+FLOOD_BYTES = 100_000_000
 TARGETS = {
     "version_ms": 10, "first_request_ms": 30, "run_cpu_ms": 30, "run_peak_mb": 25, "stream_cpu_ms": 100,
+    "read_turn_ms": 1.5, "true_turn_ms": 5, "flood_more_mb": 20,
+}
+# What the scripted model calls, by the model's name: tool, arguments of its n-th call, how often. No call is
+# like another: a model that goes in circles is stopped.
+CALLS = {
+    "reads": ("view", lambda n: {"file_path": f"small{n}.txt"}, TOOL_TURNS),
+    "trues": ("bash", lambda n: {"command": f"true {'x' * n}"}, TOOL_TURNS),
+    "quiet": ("bash", lambda n: {"command": "true"}, 1),
+    "floods": ("bash", lambda n: {"command": f"yes | head -c {FLOOD_BYTES}"}, 1),
 }
 
 
@@ -31,19 +44,31 @@ def sse(value):
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
+def chunk(delta, finish=None):
+    return sse({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1760000000,
+                "model": "mock", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+
+
 def answer(deltas):
     """A Chat Completions stream, each event in its own HTTP chunk, as providers send them."""
-    def chunk(delta, finish=None):
-        return sse({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1760000000,
-                    "model": "mock", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
     body = [chunk({"role": "assistant", "content": ""})]
     body += [chunk({"content": f" word{i % 1000}"}) for i in range(deltas)]
     body.append(chunk({}, "stop"))
+    return body + ending(deltas)
+
+
+def call(tool, arguments, number):
+    """An answer that calls a tool."""
+    function = {"name": tool, "arguments": json.dumps(arguments)}
+    calls = [{"index": 0, "id": f"call_{number}", "type": "function", "function": function}]
+    return [chunk({"role": "assistant", "tool_calls": calls}), chunk({}, "tool_calls")] + ending(10)
+
+
+def ending(deltas):
     usage = {"prompt_tokens": 10, "completion_tokens": deltas, "total_tokens": deltas + 10}
-    body.append(sse({"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": [], "usage": usage}))
     done = b"data: [DONE]\n\n"
-    body.append(b"%x\r\n%s\r\n0\r\n\r\n" % (len(done), done))
-    return body
+    return [sse({"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": [], "usage": usage}),
+            b"%x\r\n%s\r\n0\r\n\r\n" % (len(done), done)]
 
 
 class Server:
@@ -51,7 +76,7 @@ class Server:
 
     def __init__(self):
         self.answers = {b'"short"': answer(5), b'"long"': answer(DELTAS)}
-        self.arrived = []
+        self.arrived, self.overheads = [], []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = "http://127.0.0.1:%d/v1" % self.listener.getsockname()[1]
         threading.Thread(target=self.serve, daemon=True).start()
@@ -63,22 +88,31 @@ class Server:
 
     def talk(self, connection):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        calls, sent = 0, None
         with connection:
             while True:
                 head, _, body = self.read_head(connection)
                 if not head:
                     return
                 self.arrived.append(time.monotonic())
+                if sent:
+                    self.overheads.append(self.arrived[-1] - sent)
                 length = next((int(line.split(b":")[1]) for line in head.split(b"\r\n")
                                if line.lower().startswith(b"content-length:")), 0)
                 while len(body) < length:
                     body += connection.recv(65536)
                 stream = next((a for name, a in self.answers.items() if name in body), self.answers[b'"short"'])
+                model = json.loads(body).get("model")
+                if model in CALLS and calls < CALLS[model][2]:
+                    calls += 1
+                    tool, arguments, _ = CALLS[model]
+                    stream = call(tool, arguments(calls), calls)
                 connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                                    b"Transfer-Encoding: chunked\r\n\r\n")
                 # Eight events a write: a provider's network packs small events like that.
                 for at in range(0, len(stream), 8):
                     connection.sendall(b"".join(stream[at:at + 8]))
+                sent = time.monotonic() if model in CALLS else None
 
     @staticmethod
     def read_head(connection):
@@ -114,7 +148,7 @@ def measure(binary, runs):
     with tempfile.TemporaryDirectory() as home:
         config = os.path.join(home, ".config", "caiman")
         os.makedirs(config)
-        models = [{"id": name, "context_window": 400000, "default_max_tokens": 32000} for name in ("short", "long")]
+        models = [{"id": name, "context_window": 400000, "default_max_tokens": 32000} for name in ("short", "long", *CALLS)]
         with open(os.path.join(config, "caiman.json"), "w") as file:
             json.dump({"providers": {"mock": {"type": "openai-compat", "base_url": server.url,
                                               "api_key": "bench", "models": models}}}, file)
@@ -133,6 +167,21 @@ def measure(binary, runs):
         short = each([binary, "run", "--model", "mock/short", "hello"])
         first = [at - taken[0] for at, taken in zip(server.arrived[1:], short)]
         long = each([binary, "run", "--model", "mock/long", "much"])
+
+        for number in range(1, TOOL_TURNS + 1):
+            with open(os.path.join(home, f"small{number}.txt"), "w") as file:
+                file.write(f"one line of {number}\n" * 40)
+
+        def tool_turns(model):
+            server.overheads.clear()
+            for _ in range(3):
+                run([binary, "run", "--model", f"mock/{model}", "go"], env, home)
+            return median(server.overheads)
+
+        read, true_turn = tool_turns("reads"), tool_turns("trues")
+        allowed = ["--allow", "Bash"]
+        quiet, flood = (run([binary, "run", *allowed, "--model", f"mock/{model}", "go"], env, home)[3]
+                        for model in ("quiet", "floods"))
     return {
         "true_ms": median([t[1] for t in true]) * 1e3,
         "version_ms": median([t[1] for t in version]) * 1e3,
@@ -141,6 +190,9 @@ def measure(binary, runs):
         "run_peak_mb": median([t[3] for t in short]),
         "stream_cpu_ms": median([t[2] for t in long]) * 1e3,
         "stream_peak_mb": median([t[3] for t in long]),
+        "read_turn_ms": read * 1e3,
+        "true_turn_ms": true_turn * 1e3,
+        "flood_more_mb": flood - quiet,
     }
 
 
