@@ -40,6 +40,8 @@ pub(crate) struct Plan {
     pub(crate) window: u64,
     /// Whether there is a small model, the same server's.
     pub(crate) small: bool,
+    /// More variables of the environment.
+    pub(crate) env: Vec<(String, String)>,
 }
 
 impl From<Script> for Plan {
@@ -55,6 +57,7 @@ impl From<Script> for Plan {
             config: Config::default(),
             window: 0,
             small: false,
+            env: Vec::new(),
         }
     }
 }
@@ -148,6 +151,7 @@ impl Room {
 
 fn coordinator(plan: &Plan, store: Store, server: &Server, home: &Path) -> Coordinator {
     let env = Env::of_process().with([("HOME".to_owned(), home.display().to_string())]);
+    let env = env.with(plan.env.clone());
     let paths = Paths::of(&env).unwrap();
     let clock = Clock::system();
     let signer = Signer::new(env.clone(), paths.clone(), clock.clone(), Arc::new(Runner));

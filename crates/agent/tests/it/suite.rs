@@ -1,6 +1,9 @@
 //! The everyday cases, each on four wires: the same script must give the same transcript and the same
 //! files, whichever protocol the model speaks.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+
 use base::config::provider::Wire;
 use serde_json::{Value, json};
 use testkit::Script;
@@ -21,6 +24,18 @@ const FILES: [(&str, &str); 4] = [
     ("docs/more.txt", "beta again\n"),
 ];
 
+/// What the site of a test shows.
+const PAGE: &str = "<html><head><title>Site</title></head><body><h1>Welcome</h1>\
+    <p>A page with <a href=\"/file.txt\">a file</a>.</p></body></html>";
+
+/// What its code search finds.
+const FOUND: &str = "event: matches\ndata: [{\"type\":\"content\",\"repository\":\"github.com/a/b\",\
+    \"path\":\"main.go\",\"chunkMatches\":[{\"content\":\"func main() {\",\
+    \"contentStart\":{\"offset\":0,\"line\":4,\"column\":0},\
+    \"ranges\":[{\"start\":{\"offset\":0,\"line\":4,\"column\":0},\
+    \"end\":{\"offset\":9,\"line\":4,\"column\":9}}]}]}]\n\nevent: progress\n\
+    data: {\"done\":true,\"matchCount\":1,\"durationMs\":1}\n\nevent: done\ndata: {}\n\n";
+
 /// One call after the other, an answer at the end.
 fn script(calls: &[(&str, Value)], end: &str) -> Script {
     let mut script = Script::new();
@@ -32,9 +47,18 @@ fn script(calls: &[(&str, Value)], end: &str) -> Script {
 
 /// Runs a case on every wire; `after` lists files and what they hold at the end (none: no such file).
 async fn case(name: &str, script: Script, after: &[(&str, Option<&str>)]) {
+    case_with(name, |_| script.clone(), after).await;
+}
+
+/// The same for a script that needs to know where the site of the test is.
+async fn case_with(name: &str, script: impl Fn(&str) -> Script, after: &[(&str, Option<&str>)]) {
     let mut first: Option<String> = None;
     for wire in WIRES {
-        let room = Room::new(Plan { wire, ..Plan::with_tools(script.clone()) }).await;
+        let site = site();
+        let mut plan = Plan { wire, ..Plan::with_tools(script(&site)) };
+        plan.config.tools.fetch.allow_private = vec!["127.0.0.1".to_owned()];
+        plan.env = vec![("SRC_ENDPOINT".to_owned(), site.clone())];
+        let room = Room::new(plan).await;
         for (path, content) in FILES {
             room.write(path, content);
         }
@@ -46,6 +70,7 @@ async fn case(name: &str, script: Script, after: &[(&str, Option<&str>)]) {
         }
         let transcript = room.transcript().await.join("\n");
         let transcript = transcript.replace(&room.folder.display().to_string(), "[folder]");
+        let transcript = transcript.replace(&site, "[site]");
         match &first {
             None => {
                 insta::assert_snapshot!(format!("suite_{name}"), transcript);
@@ -55,6 +80,37 @@ async fn case(name: &str, script: Script, after: &[(&str, Option<&str>)]) {
         }
         room.coordinator.close().await;
     }
+}
+
+/// A web site on loopback with a page, a file and a code search; its address. Ends with the test.
+fn site() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            answer(stream);
+        }
+    });
+    address
+}
+
+fn answer(mut stream: TcpStream) {
+    let mut line = String::new();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    reader.read_line(&mut line).unwrap();
+    let mut header = String::from("-");
+    while !header.trim().is_empty() {
+        header.clear();
+        reader.read_line(&mut header).unwrap();
+    }
+    let (kind, body) = match line.split(' ').nth(1) {
+        Some("/page.html") => ("text/html", PAGE),
+        Some("/file.txt") => ("text/plain", "Hello from the site.\n"),
+        Some(_) | None => ("text/event-stream", FOUND),
+    };
+    let length = body.len();
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n");
+    write!(stream, "{head}connection: close\r\n\r\n{body}").unwrap();
 }
 
 #[tokio::test]
@@ -143,4 +199,25 @@ async fn parallel() {
         .text("Done.")
         .usage(120, 5);
     case("parallel", script, &[]).await;
+}
+
+#[tokio::test]
+async fn fetch() {
+    let calls = |site: &str| [("fetch", json!({ "url": format!("{site}/page.html") }))];
+    case_with("fetch", |site| script(&calls(site), "It greets."), &[]).await;
+}
+
+#[tokio::test]
+async fn download() {
+    let call =
+        |site: &str| json!({ "url": format!("{site}/file.txt"), "file_path": "got/file.txt" });
+    let after = [("got/file.txt", Some("Hello from the site.\n"))];
+    let calls = |site: &str| [("download", call(site))];
+    case_with("download", |site| script(&calls(site), "Saved."), &after).await;
+}
+
+#[tokio::test]
+async fn sourcegraph() {
+    let calls = [("sourcegraph", json!({ "query": "func main" }))];
+    case("sourcegraph", script(&calls, "One match."), &[]).await;
 }
