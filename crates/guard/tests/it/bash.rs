@@ -21,7 +21,7 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
-        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let dir = tempfile::tempdir_in(crate::place::lasting()).unwrap();
         let stage = Self { dir };
         for folder in ["bin", "work"] {
             fs::create_dir(stage.path(folder)).unwrap();

@@ -43,7 +43,7 @@ pub(crate) struct Ran {
 
 impl Den {
     pub(crate) fn new() -> Self {
-        let place = env!("CARGO_TARGET_TMPDIR");
+        let place = crate::place::lasting();
         let dir = tempfile::Builder::new().prefix("den").tempdir_in(place).unwrap();
         let root = fs::canonicalize(dir.path()).unwrap();
         for (path, text) in [

@@ -141,7 +141,7 @@ fn attacks() -> Option<&'static PathBuf> {
 #[expect(clippy::disallowed_methods, reason = "a compiler, outside of everything under test")]
 #[expect(clippy::print_stdout, reason = "a test that is left out says so")]
 fn build() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let folder = crate::place::lasting();
     let id = std::process::id();
     let (source, program) = (folder.join(format!("{id}.c")), folder.join(format!("attacks-{id}")));
     std::fs::write(&source, ATTACKS).unwrap();

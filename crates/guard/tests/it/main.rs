@@ -12,6 +12,7 @@ mod commands;
 mod fence;
 mod net;
 mod parsers;
+mod place;
 mod policy;
 mod process;
 mod room;

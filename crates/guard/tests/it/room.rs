@@ -17,7 +17,7 @@ pub(crate) struct Room {
 impl Room {
     /// `work/src/main.rs`, `work/.env`, `work/.git/config`, `home/.ssh/id`, in a working cage.
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let dir = tempfile::tempdir_in(crate::place::lasting()).unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();
         for file in
             ["work/src/main.rs", "work/.env", "work/.git/config", "home/.ssh/id", "home/notes"]

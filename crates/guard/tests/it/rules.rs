@@ -80,7 +80,7 @@ struct Ground {
 
 impl Ground {
     fn new() -> Self {
-        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let dir = tempfile::tempdir_in(crate::place::lasting()).unwrap();
         let top = std::fs::canonicalize(dir.path()).unwrap();
         for folder in ["work", "home"] {
             std::fs::create_dir(top.join(folder)).unwrap();
@@ -119,7 +119,7 @@ fn anchors_say_where_a_pattern_begins() {
 
 #[test]
 fn settings_give_rules_with_their_files_and_warnings() {
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let dir = tempfile::tempdir_in(crate::place::lasting()).unwrap();
     let top = std::fs::canonicalize(dir.path()).unwrap();
     let env = base::Env::from_iter([("HOME", top.join("home").to_str().unwrap())]);
     let paths = Paths::of(&env).unwrap();
