@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use base::model::{ModelRef, Money, StopReason, Usage};
 use base::transcript::Call;
-use base::{Entry, EntryId, EntryKind, Event, Part, PartBody, SessionId, Timestamp};
+use base::{Entry, EntryId, EntryKind, Event, Part, SessionId, Timestamp};
 use llm::{Delta, Fold, Opening, Reply, Request, Target};
 use store::{CallKind, CallStatus, Draft, StoreError, UsageRow};
 use tokio::sync::mpsc::UnboundedSender;
@@ -59,19 +59,8 @@ pub(crate) enum End {
 impl Answered {
     /// The calls the model made, in its order.
     pub(crate) fn calls(&self) -> Vec<Call> {
-        let parts = match self.entry.as_ref().map(|entry| &entry.kind) {
-            Some(EntryKind::Assistant { parts, .. }) => parts.as_slice(),
-            Some(_) | None => &[],
-        };
-        let call = |part: &Part| match &part.body {
-            PartBody::Call(call) => Some(call.clone()),
-            PartBody::Text { .. }
-            | PartBody::Reasoning { .. }
-            | PartBody::Result(_)
-            | PartBody::File(_)
-            | PartBody::Opaque { .. } => None,
-        };
-        parts.iter().filter_map(call).collect()
+        let parts = self.entry.as_ref().map_or(&[][..], |entry| entry.kind.parts());
+        parts.iter().filter_map(Part::as_call).cloned().collect()
     }
 }
 

@@ -54,16 +54,8 @@ pub fn helped(before_tokens: u64, after_tokens: u64) -> bool {
 /// Whether to compact without being asked: not again before a tenth of the window is new. A compaction that
 /// did not help would otherwise be repeated at every step, and one that was undone redone at once.
 pub fn worth_trying(branch: &[Entry], window: u64) -> bool {
-    let last = branch.iter().rposition(|entry| match entry.kind {
-        EntryKind::Compaction { .. } | EntryKind::Undone { .. } => true,
-        EntryKind::User { .. }
-        | EntryKind::Assistant { .. }
-        | EntryKind::ToolResults { .. }
-        | EntryKind::Notice { .. }
-        | EntryKind::Pruned { .. }
-        | EntryKind::Prefix { .. }
-        | EntryKind::ModelChange { .. }
-        | EntryKind::Checkpoint { .. } => false,
+    let last = branch.iter().rposition(|entry| {
+        matches!(entry.kind, EntryKind::Compaction { .. } | EntryKind::Undone { .. })
     });
     let Some(last) = last else { return true };
     let new: u64 = branch[last + 1..].iter().map(tokens::of_entry).sum();
@@ -77,17 +69,9 @@ pub fn undo(branch: &[Entry]) -> Option<EntryKind> {
 
 /// Whether something is hidden from the model that `recall` can show.
 pub fn hides_something(branch: &[Entry]) -> bool {
-    branch.iter().any(|entry| match entry.kind {
-        EntryKind::Compaction { .. } | EntryKind::Pruned { .. } => true,
-        EntryKind::User { .. }
-        | EntryKind::Assistant { .. }
-        | EntryKind::ToolResults { .. }
-        | EntryKind::Notice { .. }
-        | EntryKind::Undone { .. }
-        | EntryKind::Prefix { .. }
-        | EntryKind::ModelChange { .. }
-        | EntryKind::Checkpoint { .. } => false,
-    })
+    branch
+        .iter()
+        .any(|entry| matches!(entry.kind, EntryKind::Compaction { .. } | EntryKind::Pruned { .. }))
 }
 
 /// The window, or a guess where it is unknown.

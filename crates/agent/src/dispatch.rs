@@ -299,14 +299,3 @@ fn alone(verdict: &Verdict) -> String {
     let way = if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(" ")) };
     format!("{}; nobody is here to say yes{way}", verdict.reason)
 }
-
-/// The result of a call that never ran.
-pub(crate) fn unrun(call: &Call, text: &str) -> Part {
-    let result = CallResult {
-        call: call.id.clone(),
-        name: call.name.clone(),
-        outcome: Outcome::Failed,
-        pieces: vec![Piece::Text { text: text.to_owned() }],
-    };
-    Part::new(PartBody::Result(result), Origin::System)
-}

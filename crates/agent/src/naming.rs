@@ -24,17 +24,8 @@ pub(crate) struct Naming {
 impl Session {
     /// The title that is still to be found: only a first prompt needs one.
     pub(crate) fn naming(&self) -> Naming {
-        let mut prompts = self.branch.iter().filter_map(|entry| match &entry.kind {
-            EntryKind::User { parts } => Some(parts),
-            EntryKind::Assistant { .. }
-            | EntryKind::ToolResults { .. }
-            | EntryKind::Notice { .. }
-            | EntryKind::Compaction { .. }
-            | EntryKind::Pruned { .. }
-            | EntryKind::Undone { .. }
-            | EntryKind::Prefix { .. }
-            | EntryKind::ModelChange { .. }
-            | EntryKind::Checkpoint { .. } => None,
+        let mut prompts = self.branch.iter().filter_map(|entry| {
+            if let EntryKind::User { parts } = &entry.kind { Some(parts) } else { None }
         });
         let first = prompts.next().filter(|_| prompts.next().is_none());
         let text = first.map(|parts| parts.iter().filter_map(Part::as_text).collect::<String>());

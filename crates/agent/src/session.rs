@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use base::protocol::{Mode, Scope};
-use base::transcript::{Call, ToolSpec, turns};
+use base::transcript::{self, Call, ToolSpec, is_unfinished, last_said, open_calls, turns};
 use base::{
     Entry, EntryId, EntryKind, Env, Event, ModelRef, Money, Origin, Part, PartBody, SessionId,
     Timestamp,
@@ -24,16 +24,12 @@ use tools::{Desk, DeskError, Question, Workspace};
 
 use crate::approvals::Waiting;
 use crate::budget::Tally;
-use crate::dispatch::unrun;
 use crate::events::Events;
 use crate::instructions::{self, Loaded};
 use crate::mind::{Mind, Options, Presence, Tools};
 use crate::prompt::{self, Audience, Hints};
 use crate::{commands, surroundings, toolset};
 
-/// What the model is told about a call whose process died.
-const LOST_CALL: &str = "caiman ended before this call had a result; whether it ran is not known. \
-    Look at the state of things before you call it again.";
 /// What is said for the user who wants an interrupted answer to go on.
 const GO_ON: &str = "Go on from where you stopped.";
 
@@ -306,18 +302,16 @@ impl Session {
         if !before.is_empty() {
             self.append(before).await?;
         }
-        let newest = self.branch.iter().rev().find(|entry| is_said(&entry.kind));
-        match newest.map(|entry| &entry.kind) {
-            Some(EntryKind::User { .. } | EntryKind::ToolResults { .. }) => Ok(true),
-            Some(EntryKind::Assistant { stop, .. }) if *stop != base::StopReason::Done => {
-                let text = PartBody::Text { text: GO_ON.to_owned() };
-                let parts = vec![Part::new(text, Origin::System)];
-                let entry = self.entry(EntryKind::User { parts });
-                self.append(vec![entry]).await?;
-                Ok(true)
-            }
-            Some(_) | None => Ok(false),
+        if !is_unfinished(&self.branch) {
+            return Ok(false);
         }
+        if let Some(EntryKind::Assistant { .. }) = last_said(&self.branch) {
+            let text = PartBody::Text { text: GO_ON.to_owned() };
+            let parts = vec![Part::new(text, Origin::System)];
+            let entry = self.entry(EntryKind::User { parts });
+            self.append(vec![entry]).await?;
+        }
+        Ok(true)
     }
 
     /// What must stand before the next prompt: results of calls a dead process left open, and the prefix
@@ -326,7 +320,7 @@ impl Session {
         let mut entries = Vec::new();
         let open = open_calls(&self.branch);
         if !open.is_empty() {
-            let parts = open.iter().map(|call| unrun(call, LOST_CALL)).collect();
+            let parts = open.into_iter().map(Call::lost).collect();
             entries.push(self.entry(EntryKind::ToolResults { parts }));
         }
         if let Some(prefix) = self.new_prefix().await {
@@ -416,18 +410,7 @@ impl Session {
 
     /// What requests begin with.
     pub(crate) fn prefix(&self) -> Option<(&[String], &[ToolSpec])> {
-        self.branch.iter().rev().find_map(|entry| match &entry.kind {
-            EntryKind::Prefix { system, tools, .. } => Some((system.as_slice(), tools.as_slice())),
-            EntryKind::User { .. }
-            | EntryKind::Assistant { .. }
-            | EntryKind::ToolResults { .. }
-            | EntryKind::Notice { .. }
-            | EntryKind::Compaction { .. }
-            | EntryKind::Pruned { .. }
-            | EntryKind::Undone { .. }
-            | EntryKind::ModelChange { .. }
-            | EntryKind::Checkpoint { .. } => None,
-        })
+        transcript::prefix(&self.branch)
     }
 
     /// The next request.
@@ -539,55 +522,9 @@ async fn spent_today(mind: &Mind) -> Result<Money, StoreError> {
     Ok(sums.first().map(|(_, sum)| sum.cost).unwrap_or_default())
 }
 
-/// Whether an entry is something said, rather than a note about the session.
-fn is_said(kind: &EntryKind) -> bool {
-    match kind {
-        EntryKind::User { .. } | EntryKind::Assistant { .. } | EntryKind::ToolResults { .. } => {
-            true
-        }
-        EntryKind::Notice { .. }
-        | EntryKind::Compaction { .. }
-        | EntryKind::Pruned { .. }
-        | EntryKind::Undone { .. }
-        | EntryKind::Prefix { .. }
-        | EntryKind::ModelChange { .. }
-        | EntryKind::Checkpoint { .. } => false,
-    }
-}
-
-/// The calls of the newest answer, if nothing has been said since.
-fn open_calls(branch: &[Entry]) -> Vec<&Call> {
-    let newest = branch.iter().rev().find(|entry| is_said(&entry.kind));
-    let Some(EntryKind::Assistant { parts, .. }) = newest.map(|entry| &entry.kind) else {
-        return Vec::new();
-    };
-    parts
-        .iter()
-        .filter_map(|part| match &part.body {
-            PartBody::Call(call) => Some(call),
-            PartBody::Text { .. }
-            | PartBody::Reasoning { .. }
-            | PartBody::Result(_)
-            | PartBody::File(_)
-            | PartBody::Opaque { .. } => None,
-        })
-        .collect()
-}
-
 /// What an entry brings into the context that nobody vouches for.
 fn taint_of(entry: &Entry) -> Taint {
-    let parts = match &entry.kind {
-        EntryKind::User { parts } | EntryKind::ToolResults { parts } => parts,
-        EntryKind::Assistant { .. }
-        | EntryKind::Notice { .. }
-        | EntryKind::Compaction { .. }
-        | EntryKind::Pruned { .. }
-        | EntryKind::Undone { .. }
-        | EntryKind::Prefix { .. }
-        | EntryKind::ModelChange { .. }
-        | EntryKind::Checkpoint { .. } => return Taint::Clean,
-    };
-    let foreign = parts.iter().find_map(|part| match &part.origin {
+    let foreign = entry.kind.parts().iter().find_map(|part| match &part.origin {
         Origin::Web => Some("a web page".to_owned()),
         Origin::Mcp(server) => Some(format!("the MCP server {server}")),
         Origin::Channel(sender) => Some(format!("a message of {sender}")),

@@ -119,19 +119,8 @@ fn scaled(guess: u64, counted: u64, guessed: u64) -> u64 {
 }
 
 /// What the provider counted when it gave this answer, itself included.
-fn count(entry: &Entry) -> u64 {
-    match &entry.kind {
-        EntryKind::Assistant { usage, .. } => usage.total(),
-        EntryKind::User { .. }
-        | EntryKind::ToolResults { .. }
-        | EntryKind::Notice { .. }
-        | EntryKind::Compaction { .. }
-        | EntryKind::Pruned { .. }
-        | EntryKind::Undone { .. }
-        | EntryKind::Prefix { .. }
-        | EntryKind::ModelChange { .. }
-        | EntryKind::Checkpoint { .. } => 0,
-    }
+pub(crate) fn count(entry: &Entry) -> u64 {
+    if let EntryKind::Assistant { usage, .. } = &entry.kind { usage.total() } else { 0 }
 }
 
 /// Whether the conversation before the entry is no longer what it was.

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answer::{Answered, Asking, End};
 use crate::budget::{Spent, Tally};
-use crate::dispatch::{Dispatch, Early, Finished, unrun};
+use crate::dispatch::{Dispatch, Early, Finished};
 use crate::loop_guard::{Alarm, LoopGuard, SeenCall};
 use crate::room::{Cause, Made};
 use crate::session::Session;
@@ -81,16 +81,16 @@ impl Turn<'_> {
             let stop = match answered.end {
                 End::Whole(stop) => stop,
                 End::Cancelled => {
-                    self.leave_unrun(&calls).await?;
+                    self.leave_unrun(&calls, early).await?;
                     return Ok(Close::Ended(Ending::Cancelled, StopReason::Cancelled));
                 }
                 End::Circling(reason) => {
-                    self.leave_unrun(&calls).await?;
+                    self.leave_unrun(&calls, early).await?;
                     let ending = Ending::GoingInCircles(reason);
                     return Ok(Close::Ended(ending, StopReason::Cancelled));
                 }
                 End::Failed(error) => {
-                    self.leave_unrun(&calls).await?;
+                    self.leave_unrun(&calls, early).await?;
                     if error.class == Class::ContextOverflow && self.meet_overflow().await? {
                         continue;
                     }
@@ -167,11 +167,15 @@ impl Turn<'_> {
         }
     }
 
-    async fn leave_unrun(&mut self, calls: &[Call]) -> Result<(), StoreError> {
+    /// Records that the calls of a broken answer did not run; those that ran early have their results.
+    async fn leave_unrun(&mut self, calls: &[Call], mut early: Early) -> Result<(), StoreError> {
         if calls.is_empty() {
             return Ok(());
         }
-        let parts = calls.iter().map(|call| unrun(call, NOT_RUN)).collect();
+        let result = |call: &Call| {
+            early.remove(&call.id).map_or_else(|| call.failed(NOT_RUN), |finished| finished.part)
+        };
+        let parts = calls.iter().map(result).collect();
         let entry = self.session.entry(EntryKind::ToolResults { parts });
         self.session.append(vec![entry]).await
     }

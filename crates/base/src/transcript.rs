@@ -3,6 +3,7 @@
 //! Nothing is rewritten or deleted: fork, rewind and "edit and resend" move the pointer that says
 //! which entry is the newest of the current branch.
 
+mod branch;
 mod part;
 mod seen;
 mod tree;
@@ -15,6 +16,7 @@ use crate::clock::Timestamp;
 use crate::id::{CallId, EntryId};
 use crate::model::{ModelRef, StopReason, Usage};
 
+pub use branch::{is_unfinished, last_said, open_calls, prefix};
 pub use part::{
     Call, CallInput, CallResult, File, FileSource, Maker, Mended, Native, Origin, Outcome, Part,
     PartBody, Piece,

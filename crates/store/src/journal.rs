@@ -3,8 +3,8 @@
 //! The mind puts a [`Draft`] every 250 ms; appending the finished entry ends it. What a killed process left
 //! behind becomes an entry of its own at the next start, once, whoever starts first.
 
-use base::transcript::{CallResult, Outcome, Piece};
-use base::{Entry, EntryId, EntryKind, ModelRef, Origin, Part, PartBody, SessionId};
+use base::transcript::Call;
+use base::{Entry, EntryId, EntryKind, ModelRef, Part, SessionId};
 use base::{StopReason, Timestamp, Usage};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
@@ -13,10 +13,6 @@ use crate::error::{Fault, StoreError};
 use crate::pending::Pending;
 use crate::presence;
 use crate::store::Store;
-
-/// What the model is told about a call whose process died.
-const LOST_CALL: &str = "caiman ended before this call had a result; whether it ran is not known. \
-    Look at the state of things before you call it again.";
 
 /// An answer that is still growing.
 #[derive(Debug, Clone, PartialEq)]
@@ -184,7 +180,7 @@ fn revive(connection: &Connection, session: SessionId) -> Result<Option<Recovere
 }
 
 fn as_entries(draft: Draft, parent_is_known: bool) -> Vec<Entry> {
-    let results: Vec<Part> = draft.parts.iter().filter_map(lost_result).collect();
+    let results: Vec<Part> = draft.parts.iter().filter_map(Part::as_call).map(Call::lost).collect();
     let answer = Entry {
         id: draft.entry,
         parent: draft.parent.filter(|_| parent_is_known),
@@ -203,15 +199,4 @@ fn as_entries(draft: Draft, parent_is_known: bool) -> Vec<Entry> {
         kind: EntryKind::ToolResults { parts: results },
     });
     std::iter::once(answer).chain(results).collect()
-}
-
-fn lost_result(part: &Part) -> Option<Part> {
-    let PartBody::Call(call) = &part.body else { return None };
-    let result = CallResult {
-        call: call.id.clone(),
-        name: call.name.clone(),
-        outcome: Outcome::Failed,
-        pieces: vec![Piece::Text { text: LOST_CALL.to_owned() }],
-    };
-    Some(Part::new(PartBody::Result(result), Origin::System))
 }

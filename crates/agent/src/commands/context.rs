@@ -1,6 +1,5 @@
 //! `/context`: what fills the model's window, item by item.
 
-use base::EntryKind;
 use base::transcript::{PartBody, Seen};
 
 use super::{Command, Ctx, Reply};
@@ -73,18 +72,7 @@ fn messages(ctx: &Ctx<'_>) -> [(u64, &'static str); 5] {
 
 fn total(ctx: &Ctx<'_>) -> String {
     let used = tokens::used(ctx.branch, tokens::of_prefix(ctx.system, ctx.tools));
-    let counted = ctx.branch.iter().any(|entry| match &entry.kind {
-        EntryKind::Assistant { usage, .. } => usage.total() > 0,
-        EntryKind::User { .. }
-        | EntryKind::ToolResults { .. }
-        | EntryKind::Notice { .. }
-        | EntryKind::Compaction { .. }
-        | EntryKind::Pruned { .. }
-        | EntryKind::Undone { .. }
-        | EntryKind::Prefix { .. }
-        | EntryKind::ModelChange { .. }
-        | EntryKind::Checkpoint { .. } => false,
-    });
+    let counted = ctx.branch.iter().any(|entry| tokens::count(entry) > 0);
     let how = if counted { "as the provider counts" } else { "estimated" };
     match (used * 100).checked_div(ctx.window) {
         None => format!("{used:>9}  in all, {how}; the window of {} is unknown", ctx.model),

@@ -8,7 +8,6 @@ use base::transcript::{Call, CallResult, Origin, Outcome, Part, PartBody, Piece}
 use base::{CallId, Entry, EntryKind};
 use serde_json::Value;
 
-use super::plan::parts;
 use super::{cut, short_id};
 
 /// Longest first and latest prompt, other prompt, command and exit line, in bytes.
@@ -60,7 +59,7 @@ impl Ledger {
         let mut calls: HashMap<&CallId, &Call> = HashMap::new();
         for entry in entries {
             ledger.hear(entry);
-            for part in parts(entry) {
+            for part in entry.kind.parts() {
                 match &part.body {
                     PartBody::Call(call) => {
                         calls.insert(&call.id, call);

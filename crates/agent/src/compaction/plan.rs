@@ -157,24 +157,14 @@ fn kept_start(entries: &[&Entry], window: u64) -> usize {
 
 /// Whether something begins with the entry: a prompt or an answer.
 fn begins(entry: &Entry) -> bool {
-    match entry.kind {
-        EntryKind::User { .. } | EntryKind::Assistant { .. } => true,
-        EntryKind::ToolResults { .. }
-        | EntryKind::Notice { .. }
-        | EntryKind::Compaction { .. }
-        | EntryKind::Pruned { .. }
-        | EntryKind::Undone { .. }
-        | EntryKind::Prefix { .. }
-        | EntryKind::ModelChange { .. }
-        | EntryKind::Checkpoint { .. } => false,
-    }
+    matches!(entry.kind, EntryKind::User { .. } | EntryKind::Assistant { .. })
 }
 
 /// For each place, whether a cut there would part a call from its result.
 fn splitting_places(entries: &[&Entry]) -> Vec<bool> {
     let mut answered_at: HashMap<&CallId, usize> = HashMap::new();
     for (at, entry) in entries.iter().enumerate() {
-        for part in parts(entry) {
+        for part in entry.kind.parts() {
             if let PartBody::Result(result) = &part.body {
                 answered_at.insert(&result.call, at);
             }
@@ -184,29 +174,13 @@ fn splitting_places(entries: &[&Entry]) -> Vec<bool> {
     let mut splits = Vec::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
         splits.push(furthest >= at && at > 0);
-        for part in parts(entry) {
+        for part in entry.kind.parts() {
             if let PartBody::Call(call) = &part.body {
                 furthest = furthest.max(answered_at.get(&call.id).copied().unwrap_or(0));
             }
         }
     }
     splits
-}
-
-/// What an entry says to or for the model.
-pub(super) fn parts(entry: &Entry) -> &[Part] {
-    match &entry.kind {
-        EntryKind::User { parts }
-        | EntryKind::Assistant { parts, .. }
-        | EntryKind::ToolResults { parts } => parts,
-        EntryKind::Notice { .. }
-        | EntryKind::Compaction { .. }
-        | EntryKind::Pruned { .. }
-        | EntryKind::Undone { .. }
-        | EntryKind::Prefix { .. }
-        | EntryKind::ModelChange { .. }
-        | EntryKind::Checkpoint { .. } => &[],
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use base::transcript::{CallResult, PartBody, Piece, SHORT_BYTES, Seen};
+use base::transcript::{CallResult, Part, Piece, SHORT_BYTES, Seen};
 use base::{CallId, Entry, EntryKind};
 
 use super::known;
@@ -53,14 +53,5 @@ fn count_ids(branch: &[Entry]) -> HashMap<&CallId, usize> {
 
 /// The results in an entry.
 fn results(entry: &Entry) -> Vec<&CallResult> {
-    let EntryKind::ToolResults { parts } = &entry.kind else { return Vec::new() };
-    let results = parts.iter().filter_map(|part| match &part.body {
-        PartBody::Result(result) => Some(result),
-        PartBody::Text { .. }
-        | PartBody::Reasoning { .. }
-        | PartBody::Call(_)
-        | PartBody::File(_)
-        | PartBody::Opaque { .. } => None,
-    });
-    results.collect()
+    entry.kind.parts().iter().filter_map(Part::as_result).collect()
 }

@@ -1,9 +1,8 @@
 //! Entries as the text a summariser reads: who said what, long results shortened, no thoughts.
 
+use base::Entry;
 use base::transcript::{Outcome, Part, PartBody, Piece};
-use base::{Entry, EntryKind};
 
-use super::plan::parts;
 use super::{cut, short_id};
 
 /// Most of one message, call and result, in bytes.
@@ -32,19 +31,8 @@ pub(super) fn chunks(entries: &[&Entry], window: u64) -> Vec<String> {
 }
 
 fn entry_text(entry: &Entry) -> String {
-    let who = match &entry.kind {
-        EntryKind::User { .. } => "user",
-        EntryKind::Assistant { .. } => "assistant",
-        EntryKind::ToolResults { .. } => "results",
-        EntryKind::Notice { .. }
-        | EntryKind::Compaction { .. }
-        | EntryKind::Pruned { .. }
-        | EntryKind::Undone { .. }
-        | EntryKind::Prefix { .. }
-        | EntryKind::ModelChange { .. }
-        | EntryKind::Checkpoint { .. } => return String::new(),
-    };
-    let said: Vec<String> = parts(entry).iter().filter_map(part_text).collect();
+    let Some(who) = entry.kind.speaker() else { return String::new() };
+    let said: Vec<String> = entry.kind.parts().iter().filter_map(part_text).collect();
     if said.is_empty() {
         return String::new();
     }

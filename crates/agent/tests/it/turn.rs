@@ -159,4 +159,9 @@ async fn a_call_that_only_reads_runs_while_the_model_still_talks() {
     until(&mut events, |event| matches!(event, Event::ToolDone { .. })).await;
     assert_eq!(room.server.requests().len(), 1, "the answer has not ended");
     room.coordinator.close().await;
+    let transcript = room.transcript().await;
+    assert!(
+        transcript[2].starts_with("results view:Done"),
+        "what ran has its result: {transcript:#?}"
+    );
 }

@@ -42,16 +42,19 @@ impl Part {
         self
     }
 
+    /// The call of a part that is one.
+    pub fn as_call(&self) -> Option<&Call> {
+        if let PartBody::Call(call) = &self.body { Some(call) } else { None }
+    }
+
+    /// The result of a part that is one.
+    pub fn as_result(&self) -> Option<&CallResult> {
+        if let PartBody::Result(result) = &self.body { Some(result) } else { None }
+    }
+
     /// The text of a text part.
     pub fn as_text(&self) -> Option<&str> {
-        match &self.body {
-            PartBody::Text { text } => Some(text),
-            PartBody::Reasoning { .. }
-            | PartBody::Call(_)
-            | PartBody::Result(_)
-            | PartBody::File(_)
-            | PartBody::Opaque { .. } => None,
-        }
+        if let PartBody::Text { text } = &self.body { Some(text) } else { None }
     }
 }
 
@@ -91,6 +94,27 @@ pub struct Call {
     pub name: String,
     /// Its arguments.
     pub input: CallInput,
+}
+
+impl Call {
+    /// The result of a call that did not run or did not end; `text` tells the model so.
+    pub fn failed(&self, text: impl Into<String>) -> Part {
+        let result = CallResult {
+            call: self.id.clone(),
+            name: self.name.clone(),
+            outcome: Outcome::Failed,
+            pieces: vec![Piece::Text { text: text.into() }],
+        };
+        Part::new(PartBody::Result(result), Origin::System)
+    }
+
+    /// The result of a call whose process died.
+    pub fn lost(&self) -> Part {
+        self.failed(
+            "caiman ended before this call had a result; whether it ran is not known. Look at the \
+             state of things before you call it again.",
+        )
+    }
 }
 
 /// A call's arguments: always an object, with the model's own text kept where it was not one.

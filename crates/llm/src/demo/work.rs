@@ -1,7 +1,7 @@
 //! The script at work: it looks, runs the tests, mends what fails, runs them again. What it says of each
 //! step it takes from the results it was given, so that a denied or failed call is told as such.
 
-use base::transcript::{CallResult, Outcome, Part, PartBody, Piece, Role};
+use base::transcript::{CallResult, Outcome, Part, Piece, Role};
 use serde_json::json;
 
 use super::Lines;
@@ -49,19 +49,7 @@ fn results(request: &Request) -> Vec<&CallResult> {
         .iter()
         .rposition(|turn| turn.role == Role::User && turn.parts.iter().any(said));
     let since = request.turns.iter().skip(spoke.map_or(0, |at| at + 1));
-    let parts = since.flat_map(|turn| &turn.parts);
-    let result = |part: &&Part| matches!(part.body, PartBody::Result(_));
-    parts
-        .filter(result)
-        .filter_map(|part| match &part.body {
-            PartBody::Result(result) => Some(result),
-            PartBody::Text { .. }
-            | PartBody::Reasoning { .. }
-            | PartBody::Call(_)
-            | PartBody::File(_)
-            | PartBody::Opaque { .. } => None,
-        })
-        .collect()
+    since.flat_map(|turn| &turn.parts).filter_map(Part::as_result).collect()
 }
 
 fn next(results: &[&CallResult]) -> Lines {

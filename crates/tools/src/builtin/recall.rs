@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use base::transcript::{CallResult, File, Part, PartBody, Piece};
-use base::{Entry, EntryKind, Origin};
+use base::{Entry, Origin};
 use guard::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -71,17 +71,17 @@ struct Found {
 
 /// What an id stands for: the newest result of that call, or the entry whose id ends so.
 fn find(branch: &[Entry], id: &str) -> Result<Found, ToolError> {
-    let results = branch.iter().rev().flat_map(|entry| parts(entry).iter().rev());
+    let results = branch.iter().rev().flat_map(|entry| entry.kind.parts().iter().rev());
     let of_call = |part: &&Part| matches!(&part.body, PartBody::Result(r) if r.call.as_str() == id);
     if let Some(part) = results.into_iter().find(of_call) {
         return Ok(gathered(std::slice::from_ref(part)));
     }
     let digits = id.to_ascii_lowercase();
     let ends_so = |entry: &&Entry| entry.id.to_string().ends_with(&digits);
-    let has_words = |entry: &&Entry| !parts(entry).is_empty();
+    let has_words = |entry: &&Entry| !entry.kind.parts().is_empty();
     let mut entries = branch.iter().filter(has_words).filter(ends_so);
     match (entries.next(), entries.next()) {
-        (Some(entry), None) if digits.len() >= ID_DIGITS => Ok(gathered(parts(entry))),
+        (Some(entry), None) if digits.len() >= ID_DIGITS => Ok(gathered(entry.kind.parts())),
         (Some(_), _) => Err(ToolError::Refused(format!(
             "{id:?} is not clear; use all eight digits of the list"
         ))),
@@ -95,26 +95,19 @@ fn find(branch: &[Entry], id: &str) -> Result<Found, ToolError> {
 fn list(branch: &[Entry]) -> Found {
     let mut text = String::new();
     for entry in branch {
-        let who = match &entry.kind {
-            EntryKind::User { .. } => "user",
-            EntryKind::Assistant { .. } => "assistant",
-            EntryKind::ToolResults { .. } => "results",
-            EntryKind::Notice { .. }
-            | EntryKind::Compaction { .. }
-            | EntryKind::Pruned { .. }
-            | EntryKind::Undone { .. }
-            | EntryKind::Prefix { .. }
-            | EntryKind::ModelChange { .. }
-            | EntryKind::Checkpoint { .. } => continue,
-        };
+        let Some(who) = entry.kind.speaker() else { continue };
         let id = entry.id.to_string();
-        let said = gathered(parts(entry)).text;
+        let said = gathered(entry.kind.parts()).text;
         let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
         let preview: String = words.chars().take(PREVIEW_CHARS).collect();
         // Writing to a string cannot fail.
         writeln!(text, "{} {who}: {preview}", &id[id.len() - 8..]).ok();
     }
-    Found { text, files: Vec::new(), origin: foreign(branch.iter().flat_map(parts)) }
+    Found {
+        text,
+        files: Vec::new(),
+        origin: foreign(branch.iter().flat_map(|entry| entry.kind.parts())),
+    }
 }
 
 /// Parts as text, with the files that results hold.
@@ -155,21 +148,6 @@ fn foreign<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Origin {
     };
     let worst = parts.into_iter().map(|part| &part.origin).max_by_key(|origin| rank(origin));
     worst.filter(|origin| rank(origin) > 0).cloned().unwrap_or(Origin::System)
-}
-
-fn parts(entry: &Entry) -> &[Part] {
-    match &entry.kind {
-        EntryKind::User { parts }
-        | EntryKind::Assistant { parts, .. }
-        | EntryKind::ToolResults { parts } => parts,
-        EntryKind::Notice { .. }
-        | EntryKind::Compaction { .. }
-        | EntryKind::Pruned { .. }
-        | EntryKind::Undone { .. }
-        | EntryKind::Prefix { .. }
-        | EntryKind::ModelChange { .. }
-        | EntryKind::Checkpoint { .. } => &[],
-    }
 }
 
 /// One page of a text, and where the next one begins.

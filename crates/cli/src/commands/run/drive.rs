@@ -241,9 +241,7 @@ async fn next_of(host: &mut Option<Host>) -> Result<Option<Heard>, Failure> {
 
 fn refused(error: &ClientError) -> Failure {
     match error {
-        ClientError::Refused(why) | ClientError::NotFound(why) => {
-            Failure::user(why.clone()).hint("say something: caiman run --continue \"…\"")
-        }
+        ClientError::Refused(why) | ClientError::NotFound(why) => Failure::user(why.clone()),
         ClientError::Closed => Failure::new(Kind::Internal, error.to_string()),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use base::model::{ModelRef, Money, StopReason, Usage};
-use base::transcript::{Call, PartBody};
+use base::transcript::Call;
 use base::{CallId, EntryKind, Event, Part};
 use serde_json::Value;
 
@@ -144,14 +144,8 @@ impl Outcome {
         match kind {
             EntryKind::Assistant { parts, .. } => {
                 self.parts.clone_from(parts);
-                let calls = parts.iter().filter_map(|part| match &part.body {
-                    PartBody::Call(call) => Some((call.id.clone(), call.clone())),
-                    PartBody::Text { .. }
-                    | PartBody::Reasoning { .. }
-                    | PartBody::Result(_)
-                    | PartBody::File(_)
-                    | PartBody::Opaque { .. } => None,
-                });
+                let calls = parts.iter().filter_map(Part::as_call);
+                let calls = calls.map(|call| (call.id.clone(), call.clone()));
                 self.calls.extend(calls);
             }
             EntryKind::ToolResults { .. } => self.asked = Some(Instant::now()),

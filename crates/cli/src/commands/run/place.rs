@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use base::{Entry, EntryKind, SessionId, StopReason};
+use base::{SessionId, transcript};
 use store::{NewSession, Place, Session, Store, StoreError};
 
 use super::flags;
@@ -94,43 +94,7 @@ fn new_id(place: &flags::Place, store: &Store) -> Result<SessionId, Failure> {
 
 fn known(store: &Store, id: SessionId, folder: String) -> Result<Opened, Failure> {
     let branch = store.branch(id).wait().map_err(explain)?;
-    let tools = branch.iter().rev().find_map(|entry| match &entry.kind {
-        EntryKind::Prefix { tools, .. } => Some(tools.iter().map(|tool| tool.name.clone())),
-        EntryKind::User { .. }
-        | EntryKind::Assistant { .. }
-        | EntryKind::ToolResults { .. }
-        | EntryKind::Notice { .. }
-        | EntryKind::Compaction { .. }
-        | EntryKind::Pruned { .. }
-        | EntryKind::Undone { .. }
-        | EntryKind::ModelChange { .. }
-        | EntryKind::Checkpoint { .. } => None,
-    });
-    let tools = tools.map(Iterator::collect).unwrap_or_default();
-    Ok(Opened { id, folder, tools, is_interrupted: is_interrupted(&branch) })
-}
-
-/// Whether the last thing said waits for something: an answer, a result, the rest of a sentence.
-fn is_interrupted(branch: &[Entry]) -> bool {
-    let state = branch.iter().rev().find_map(|entry| match &entry.kind {
-        EntryKind::User { .. } | EntryKind::ToolResults { .. } => Some(true),
-        EntryKind::Assistant { stop, .. } => Some(match stop {
-            StopReason::ToolCalls
-            | StopReason::Paused
-            | StopReason::Cancelled
-            | StopReason::Other => true,
-            StopReason::Done
-            | StopReason::Length
-            | StopReason::Refusal
-            | StopReason::ContextFull => false,
-        }),
-        EntryKind::Notice { .. }
-        | EntryKind::Compaction { .. }
-        | EntryKind::Pruned { .. }
-        | EntryKind::Undone { .. }
-        | EntryKind::Prefix { .. }
-        | EntryKind::ModelChange { .. }
-        | EntryKind::Checkpoint { .. } => None,
-    });
-    state.unwrap_or(false)
+    let (_, tools) = transcript::prefix(&branch).unwrap_or_default();
+    let tools = tools.iter().map(|tool| tool.name.clone()).collect();
+    Ok(Opened { id, folder, tools, is_interrupted: transcript::is_unfinished(&branch) })
 }

@@ -186,15 +186,8 @@ impl StreamJson {
             }
             EntryKind::ToolResults { parts } => {
                 let at = moment(entry.at);
-                let result = |part: &Part| match &part.body {
-                    PartBody::Result(result) => Some(self.tool_result(result, &at, outcome)),
-                    PartBody::Text { .. }
-                    | PartBody::Reasoning { .. }
-                    | PartBody::Call(_)
-                    | PartBody::File(_)
-                    | PartBody::Opaque { .. } => None,
-                };
-                parts.iter().filter_map(result).collect()
+                let results = parts.iter().filter_map(Part::as_result);
+                results.map(|result| self.tool_result(result, &at, outcome)).collect()
             }
             EntryKind::Prefix { tools, .. } => {
                 self.setting.tools = tools.iter().map(|tool| tool.name.clone()).collect();
