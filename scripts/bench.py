@@ -88,7 +88,7 @@ class Server:
 
     def talk(self, connection):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        calls, sent = 0, None
+        sent = None
         with connection:
             while True:
                 head, _, body = self.read_head(connection)
@@ -102,11 +102,14 @@ class Server:
                 while len(body) < length:
                     body += connection.recv(65536)
                 stream = next((a for name, a in self.answers.items() if name in body), self.answers[b'"short"'])
-                model = json.loads(body).get("model")
-                if model in CALLS and calls < CALLS[model][2]:
-                    calls += 1
+                # How far a run is stands in what it sends: its requests may come by several connections, and
+                # the one for a title among them.
+                request = json.loads(body)
+                model = request.get("model") if "tools" in request else None
+                done = sum(message["role"] == "tool" for message in request["messages"])
+                if model in CALLS and done < CALLS[model][2]:
                     tool, arguments, _ = CALLS[model]
-                    stream = call(tool, arguments(calls), calls)
+                    stream = call(tool, arguments(done + 1), done + 1)
                 connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                                    b"Transfer-Encoding: chunked\r\n\r\n")
                 # Eight events a write: a provider's network packs small events like that.

@@ -6,15 +6,15 @@
 //! | [`pattern`] | path patterns as models write them |
 //! | [`newest`] | the newest files that match a pattern |
 //! | [`lines`] | the lines of one file that match a regular expression |
-//! | [`ordered`] | many files searched at once, with the result one thread would have had |
+//! | [`sweep`] | the same over a whole tree, many files at once |
 //! | [`tree`] | a folder as a tree, the widest parts cut |
 //!
 //! All of it blocks, so it runs on threads of its own ([`aside`]) that look at a [`Stop`] as they go.
 
 pub(crate) mod lines;
 pub(crate) mod newest;
-pub(crate) mod ordered;
 pub(crate) mod pattern;
+pub(crate) mod sweep;
 pub(crate) mod tree;
 pub(crate) mod walk;
 
@@ -63,6 +63,11 @@ impl Stop {
     /// Says that nothing more is needed.
     pub(crate) fn enough(&self) {
         self.enough.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was told that nothing more is needed.
+    pub(crate) fn had_enough(&self) -> bool {
+        self.enough.load(Ordering::Relaxed)
     }
 
     /// Whether time ran out.

@@ -1,12 +1,13 @@
 //! `glob`: files by the pattern of their path.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use guard::{Action, Spot};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::search::newest::{Found, Kind, Wanted, newest};
+use crate::search::newest::{Choice, Found, Kind, Wanted, newest};
 use crate::search::pattern::{Patterns, anchor};
 use crate::search::walk::Root;
 use crate::search::{RESULT_LIMIT, aside, counted, grouped};
@@ -62,7 +63,7 @@ impl Tool for Glob {
         })
         .await?;
         let text = told(&found, &root, &input.pattern, late);
-        Ok(Output::text(text).with_title(counted(found.total, "file")))
+        Ok(Output::text(text).with_title(title(&found)))
     }
 }
 
@@ -72,8 +73,21 @@ fn begins_at(input: &Input, workspace: &Workspace) -> Result<Spot, ToolError> {
     if rest.trim().is_empty() {
         return Err(ToolError::Arguments("`pattern` names no file; write one like `*.rs`".into()));
     }
-    let path = std::path::Path::new(input.path.as_deref().unwrap_or(".")).join(folder);
+    // Joined with `.`, the `~` of `~/x/*` would be a name like others.
+    let path = match &input.path {
+        Some(path) => Path::new(path).join(folder),
+        None if folder.is_empty() => PathBuf::from("."),
+        None => PathBuf::from(folder),
+    };
     Ok(workspace.fence.locate(path)?)
+}
+
+fn title(found: &Found) -> String {
+    let files = counted(found.seen, "file");
+    match found.choice {
+        Choice::Newest => files,
+        Choice::MetFirst => format!("more than {files}"),
+    }
 }
 
 fn told(found: &Found, root: &Root, pattern: &str, late: bool) -> String {
@@ -85,9 +99,23 @@ fn told(found: &Found, root: &Root, pattern: &str, late: bool) -> String {
         text.push_str(&root.name(path));
         text.push('\n');
     }
-    if found.total > found.paths.len() {
-        let (shown, total) = (grouped(found.paths.len()), grouped(found.total));
-        text.extend(["(the newest ", &shown, " of ", &total, "; narrow the pattern for others)\n"]);
+    let (shown, seen) = (grouped(found.paths.len()), grouped(found.seen));
+    match found.choice {
+        Choice::MetFirst => text.extend([
+            "(",
+            &shown,
+            " of more than ",
+            &seen,
+            ", by path: too many to tell which are the newest; narrow the pattern or `path`)\n",
+        ]),
+        Choice::Newest if found.seen > found.paths.len() => text.extend([
+            "(the newest ",
+            &shown,
+            " of ",
+            &seen,
+            "; narrow the pattern for others)\n",
+        ]),
+        Choice::Newest => {}
     }
     if late {
         text.push_str("(time ran out before all folders were seen; give a narrower `path`)\n");

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::search::lines::{Line, Meaning, Query, Role, Span};
-use crate::search::ordered::{Found, Search};
 use crate::search::pattern::Patterns;
+use crate::search::sweep::{Found, Search};
 use crate::search::walk::Root;
-use crate::search::{RESULT_LIMIT, aside, counted};
+use crate::search::{RESULT_LIMIT, aside, counted, grouped};
 use crate::tool::{Effect, Output, Tool, ToolError};
 use crate::workspace::{ToolCtx, Workspace};
 
@@ -135,8 +135,10 @@ fn summary(found: &Found, ended: Ended) -> String {
 fn told(found: &Found, root: &Root, ended: Ended) -> String {
     let mut text = match ended {
         Ended::Full => format!(
-            "Found more than {}; the first by path are below. Narrow the pattern, `path` or `include`.\n",
-            counted(found.count, "match")
+            "Found more than {}; {} of them are below, from anywhere in the tree. \
+             Narrow the pattern, `path` or `include`.\n",
+            counted(found.count, "match"),
+            grouped(found.count)
         ),
         Ended::Late => format!(
             "Time ran out: found {} so far. Give a narrower `path` or `include`.\n",

@@ -10,7 +10,7 @@ use base::block::Node;
 use ignore::IncrementalIgnore;
 
 use super::pattern::Patterns;
-use super::walk::Root;
+use super::walk::{GitIgnore, Root};
 use super::{Stop, counted, grouped};
 
 /// What to list.
@@ -57,7 +57,7 @@ enum Kind {
 
 /// Lists a folder.
 pub(crate) fn tree(wanted: &Wanted, stop: &Stop) -> io::Result<Tree> {
-    let mut lister = Lister::new(wanted);
+    let mut lister = Lister::new(wanted, GitIgnore::Heeded);
     let top = Entry {
         name: wanted.root.name(Path::new("")),
         path: wanted.root.real().to_owned(),
@@ -66,7 +66,11 @@ pub(crate) fn tree(wanted: &Wanted, stop: &Stop) -> io::Result<Tree> {
         children: Vec::new(),
         missing: 0,
     };
-    let first = lister.list(&top)?;
+    let mut first = lister.list(&top)?;
+    if first.is_empty() && !wanted.root.is_in_repository() {
+        lister = Lister::new(wanted, GitIgnore::Disregarded);
+        first = lister.list(&top)?;
+    }
     let mut tree = Tree { entries: vec![top], shown: 0, left_out: 0 };
     let mut open = VecDeque::new();
     tree.add(0, first, wanted.limit, &mut open);
@@ -186,8 +190,8 @@ struct Lister<'w> {
 }
 
 impl<'w> Lister<'w> {
-    fn new(wanted: &'w Wanted) -> Self {
-        Self { wanted, ignored: wanted.root.walk().build_matchers() }
+    fn new(wanted: &'w Wanted, git: GitIgnore) -> Self {
+        Self { wanted, ignored: wanted.root.walk(git).build_matchers() }
     }
 
     fn list(&mut self, folder: &Entry) -> io::Result<Vec<Entry>> {
@@ -202,7 +206,7 @@ impl<'w> Lister<'w> {
             let kind = if kind.is_dir() {
                 Kind::Folder
             } else if kind.is_symlink() {
-                Kind::Link(fs::read_link(&path).unwrap_or_default())
+                Kind::Link(self.wanted.root.shown_target(fs::read_link(&path).unwrap_or_default()))
             } else {
                 Kind::File
             };

@@ -5,16 +5,29 @@
 //! [`guard::protect`] calls a secret place is not entered by the way, only when it was asked for itself.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use guard::{Fence, Spot, protect};
-use ignore::{DirEntry, WalkBuilder};
+use ignore::{DirEntry, WalkBuilder, WalkState};
+
+use super::Stop;
 
 /// Names of ignore files besides Git's and ripgrep's own.
 const IGNORE_FILES: [&str; 2] = [".caimanignore", ".crushignore"];
+
+/// Whether `.gitignore` files count. Outside a repository they do unless they leave nothing over: such a file
+/// is meant for somebody else (the folder of a Debian package can hold one, homes under Git have others).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GitIgnore {
+    /// They do.
+    Heeded,
+    /// They do not.
+    Disregarded,
+}
 
 /// A folder (or one file) to look through.
 #[derive(Debug, Clone)]
@@ -25,6 +38,8 @@ pub(crate) struct Root {
     shown: PathBuf,
     /// Secret places below it.
     secrets: Arc<[PathBuf]>,
+    /// Whose root it is.
+    fence: Fence,
 }
 
 impl Root {
@@ -37,7 +52,7 @@ impl Root {
         };
         let below = |place: &PathBuf| place != &real && place.starts_with(&real);
         let secrets = protect::secret(fence.home()).into_iter().filter(below).collect();
-        Self { real, shown, secrets }
+        Self { real, shown, secrets, fence: fence.clone() }
     }
 
     /// Where it really is.
@@ -60,42 +75,60 @@ impl Root {
         if path.as_os_str().is_empty() { ".".to_owned() } else { path.display().to_string() }
     }
 
-    /// A walk over it, not yet ordered or started.
-    pub(crate) fn walk(&self) -> WalkBuilder {
-        let mut walk = self.bare_walk();
-        walk.git_ignore(self.heeds_git());
+    /// Where a link says it leads, as the session may know it.
+    pub(crate) fn shown_target(&self, target: PathBuf) -> PathBuf {
+        let leaves = |part| matches!(part, Component::RootDir | Component::ParentDir);
+        if target.components().any(leaves) { self.fence.shown(&target) } else { target }
+    }
+
+    /// Shows what there is to visitors, as many as there are threads, each entry to one of them. Folders come
+    /// before what they hold; apart from that, the order is the file system's.
+    pub(crate) fn show<V>(&self, threads: usize, stop: &Stop, mut visitor: impl FnMut() -> V)
+    where
+        V: FnMut(&DirEntry) + Send,
+    {
+        let mut show = |git| {
+            let any = AtomicBool::new(false);
+            self.walk(git).threads(threads).build_parallel().run(|| {
+                let (mut visit, any) = (visitor(), &any);
+                Box::new(move |entry| {
+                    if stop.reached() {
+                        return WalkState::Quit;
+                    }
+                    if let Ok(entry) = entry {
+                        if entry.depth() > 0 || is_file(&entry) {
+                            any.store(true, Ordering::Relaxed);
+                        }
+                        visit(&entry);
+                    }
+                    WalkState::Continue
+                })
+            });
+            any.into_inner()
+        };
+        let seen_any = show(GitIgnore::Heeded);
+        if !seen_any && !stop.reached() && !self.is_in_repository() {
+            show(GitIgnore::Disregarded);
+        }
+    }
+
+    /// A walk over it, not yet started.
+    pub(crate) fn walk(&self, git: GitIgnore) -> WalkBuilder {
+        let mut walk = WalkBuilder::new(&self.real);
+        // A `.gitignore` says what is not worth reading, whether or not there is a repository yet.
+        walk.hidden(false).require_git(false).follow_links(false).current_dir(&self.real);
+        walk.git_ignore(git == GitIgnore::Heeded);
+        for name in IGNORE_FILES {
+            walk.add_custom_ignore_filename(name);
+        }
         let root = self.clone();
         walk.filter_entry(move |entry| entry.depth() == 0 || root.enters(entry.path()));
         walk
     }
 
-    fn bare_walk(&self) -> WalkBuilder {
-        let mut walk = WalkBuilder::new(&self.real);
-        // A `.gitignore` says what is not worth reading, whether or not there is a repository yet.
-        walk.hidden(false).require_git(false).follow_links(false).current_dir(&self.real);
-        for name in IGNORE_FILES {
-            walk.add_custom_ignore_filename(name);
-        }
-        walk
-    }
-
-    /// Whether `.gitignore` files count. Outside a repository they do unless they leave nothing over: such
-    /// a file is meant for somebody else (Debian's linux-source holds one, homes under Git have others).
-    fn heeds_git(&self) -> bool {
-        if self.real.ancestors().any(|folder| folder.join(".git").exists()) {
-            return true;
-        }
-        let Ok(mut entries) = fs::read_dir(&self.real) else { return true };
-        let mut matchers = self.bare_walk().build_matchers();
-        let mut empty = true;
-        let kept = entries.any(|entry| {
-            let Ok(entry) = entry else { return false };
-            empty = false;
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let name = entry.file_name();
-            !matchers.iter_mut().any(|matcher| matcher.matched(&name, is_folder).is_ignore())
-        });
-        kept || empty
+    /// Whether it lies in a Git repository.
+    pub(crate) fn is_in_repository(&self) -> bool {
+        self.real.ancestors().any(|folder| folder.join(".git").exists())
     }
 
     /// Whether a walk may show `path` and go below it, ignore files apart.

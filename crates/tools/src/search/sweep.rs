@@ -1,25 +1,30 @@
-//! Many files searched at once, with the result that one thread would have had.
+//! A regular expression over a whole tree: one thread walks, the others search what it comes to.
 //!
-//! The walk is in the order of paths. A thread takes the next few files from it, searches them, and hands
-//! in what it found under their number. As soon as an unbroken run of numbers from the first on holds more
-//! matches than are wanted, all threads stop: whatever the others have found lies behind it. So the first
-//! hundred matches are always the same hundred, and a search for a common word ends at once.
+//! The walk is in the order in which the file system keeps names, for sorting means to read a folder to its
+//! end, and the first hundred by path can be far from any match: waiting for them took five times as long
+//! as `rg`. Files go to the searchers in numbered batches. As soon as an unbroken run of numbers from the
+//! first on holds more matches than are wanted, all threads stop: whatever others have found lies behind
+//! it. So a search cut at its limit ends early, and finds the same as long as the tree is the same. What
+//! was found is put in the order of paths.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use grep_searcher::Searcher;
 use guard::protect;
-use ignore::Walk;
 
 use super::lines::{Hits, Query, Skip};
 use super::pattern::Patterns;
 use super::walk::{self, Root};
 use super::{Stop, threads};
 
-/// Files a thread takes at a time: enough to make the walk's lock cheap, few enough to stop early.
+/// Files a thread takes at a time: enough to make handing over cheap, few enough to stop early.
 const BATCH: usize = 16;
+/// Batches the walk is ahead of the search: some, so that neither waits for the other's hiccups.
+const AHEAD: usize = 16;
 
 /// A search over a tree.
 #[derive(Debug)]
@@ -61,31 +66,44 @@ pub(crate) struct LeftOut {
 impl Search {
     /// Runs it.
     pub(crate) fn run(&self, stop: &Stop) -> Found {
-        let files = self.root.walk().sort_by_file_name(Ord::cmp).build();
-        let files = Mutex::new(Files { walk: files, taken: 0 });
         let results = Mutex::new(Results::default());
+        let (sender, receiver) = sync_channel(AHEAD);
         std::thread::scope(|scope| {
-            for _ in 1..threads() {
-                scope.spawn(|| self.work(&files, &results, stop));
+            // Only searchers hold on to the receiver: when they are gone, the walk cannot wait for them.
+            let receiver = Arc::new(Mutex::new(receiver));
+            for _ in 0..threads() {
+                let (receiver, results) = (receiver.clone(), &results);
+                scope.spawn(move || self.work(&receiver, results, stop));
             }
-            self.work(&files, &results, stop);
+            drop(receiver);
+            self.walk(&sender, stop);
+            drop(sender);
         });
         let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.into_found(self.limit)
     }
 
-    fn work(&self, files: &Mutex<Files>, results: &Mutex<Results>, stop: &Stop) {
+    /// Hands the files of the tree to the searchers.
+    fn walk(&self, sender: &SyncSender<Batch>, stop: &Stop) {
+        let number = AtomicUsize::new(0);
+        self.root.show(1, stop, || {
+            let mut batch = Filling { files: Vec::new(), number: &number, sender, stop };
+            move |entry| {
+                if walk::is_file(entry) && self.wants(entry.path()) {
+                    batch.add(entry.path().to_owned());
+                }
+            }
+        });
+    }
+
+    fn work(&self, batches: &Mutex<Receiver<Batch>>, results: &Mutex<Results>, stop: &Stop) {
         let mut searcher = self.query.searcher();
-        let mut batch = Vec::with_capacity(BATCH);
-        while !stop.reached() {
-            let number = {
-                let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
-                files.take(self, &mut batch, stop)
-            };
-            let Some(number) = number else { return };
-            let part = self.search(&mut searcher, &batch, stop);
+        loop {
+            let next = batches.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok(batch) = next else { return };
+            let part = self.search(&mut searcher, &batch.files, stop);
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-            if results.hand_in(number, part) > self.limit {
+            if results.hand_in(batch.number, part) > self.limit {
                 stop.enough();
             }
         }
@@ -135,33 +153,42 @@ fn is_environment(path: &Path) -> bool {
         && protect::is_secret(path, Path::new("/nobody"))
 }
 
-/// The walk, shared by the threads.
-struct Files {
-    walk: Walk,
-    taken: usize,
+/// A few files, to be searched by one thread.
+struct Batch {
+    number: usize,
+    files: Vec<PathBuf>,
 }
 
-impl Files {
-    /// Fills `batch` with the next files and gives its number; none at the end.
-    fn take(&mut self, search: &Search, batch: &mut Vec<PathBuf>, stop: &Stop) -> Option<usize> {
-        batch.clear();
-        for entry in self.walk.by_ref() {
-            if stop.reached() {
-                return None;
-            }
-            let Ok(entry) = entry else { continue };
-            if walk::is_file(&entry) && search.wants(entry.path()) {
-                batch.push(entry.into_path());
-                if batch.len() == BATCH {
-                    break;
-                }
-            }
+/// The batch that the walk is filling; the last one goes out when the walk ends.
+struct Filling<'w> {
+    files: Vec<PathBuf>,
+    number: &'w AtomicUsize,
+    sender: &'w SyncSender<Batch>,
+    stop: &'w Stop,
+}
+
+impl Filling<'_> {
+    fn add(&mut self, file: PathBuf) {
+        self.files.push(file);
+        if self.files.len() == BATCH {
+            self.send();
         }
-        if batch.is_empty() {
-            return None;
+    }
+
+    fn send(&mut self) {
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        let batch = Batch { number, files: std::mem::take(&mut self.files) };
+        if self.sender.send(batch).is_err() {
+            self.stop.enough();
         }
-        self.taken += 1;
-        Some(self.taken - 1)
+    }
+}
+
+impl Drop for Filling<'_> {
+    fn drop(&mut self) {
+        if !self.files.is_empty() {
+            self.send();
+        }
     }
 }
 
@@ -212,6 +239,7 @@ impl Results {
                 }
             }
         }
+        found.files.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         found
     }
 }
