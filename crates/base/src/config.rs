@@ -26,6 +26,7 @@ mod check;
 mod compat;
 mod complete;
 pub mod expand;
+mod hooks;
 mod layers;
 mod load;
 pub mod mask;
@@ -44,10 +45,11 @@ mod template;
 mod tree;
 
 pub use expand::{ExpandError, Expander};
+pub use hooks::{HOOK_EVENTS, Hook, HookFailure};
 pub(crate) use layers::PROJECT_FILES;
 pub use layers::project_folders;
 pub use load::{FileState, Loaded, ReadFile, Sources, TrustSource, Withheld, load, parse_text};
-pub use models::{AgentSettings, Models, SelectedModel};
+pub use models::{AgentSettings, Agents, Models, SelectedModel};
 pub use options::{
     Attribution, Completions, DiffMode, Notifications, Options, Scrollbar, TrailerStyle, Tui,
 };
@@ -55,7 +57,7 @@ pub use origins::{Leaf, Origin, Origins};
 pub use problem::{Problem, Severity, printable};
 pub use provider::{Network, Provider};
 pub use reference::reference;
-pub use rules::{Budgets, Fetch, Glob, Grep, HOOK_EVENTS, Hook, Ls, Permissions, Tools};
+pub use rules::{Budgets, Fetch, Glob, Grep, Ls, Permissions, Search, SearchEngine, Tools};
 pub use servers::{LspServer, McpServer, McpTransport};
 pub use shape::schema;
 pub use template::Template;
@@ -90,14 +92,14 @@ pub struct Config {
     /// Limits of built-in tools.
     #[schemars(extend("x-trust" = "partly"))]
     pub tools: Tools,
-    /// Commands that run at an event, by the event's name.
+    /// What runs at an event, by the event's name.
     #[schemars(extend("propertyNames" = serde_json::json!({ "enum": HOOK_EVENTS })))]
     pub hooks: BTreeMap<String, Vec<Hook>>,
     /// Environment variables for tools, hooks and servers, and for the look-up of keys.
     pub env: BTreeMap<String, Template>,
-    /// Agents, by name.
+    /// Custom agents and sub-agents: their models and limits, and each agent by its name.
     #[schemars(extend("x-trust" = "allowed"))]
-    pub agents: BTreeMap<String, AgentSettings>,
+    pub agents: Agents,
     /// How much may be spent.
     pub budgets: Budgets,
 }

@@ -1,6 +1,7 @@
 //! The only reader of the environment. Rooms get an [`Env`] handed down; tests hand down their own.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The environment variables a process or a test sees, taken once.
@@ -21,6 +22,12 @@ impl Env {
     /// The value of `name`, unless unset or empty: an empty key is as good as none.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.vars.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// The folder for temporary files.
+    pub fn temporary(&self) -> PathBuf {
+        let named = self.get("TMPDIR").map(PathBuf::from).filter(|path| path.is_absolute());
+        named.unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
     /// Every variable, sorted by name.

@@ -7,6 +7,8 @@
 
 mod lenient;
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 /// Largest header that is read as YAML; a longer one is no definition file's.
@@ -21,13 +23,20 @@ pub struct Document {
     pub body: String,
     /// What was wrong with the header and how it was read all the same.
     pub notes: Vec<Note>,
+    /// The line each field begins at, counted from one.
+    pub lines: BTreeMap<String, usize>,
 }
 
 /// Something unusual about a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
-    /// It is not strict YAML; the text says why. It was read line by line.
-    NotYaml(String),
+    /// It is not strict YAML and was read line by line.
+    NotYaml {
+        /// Why it is not.
+        reason: String,
+        /// The line of the file, counted from one.
+        line: usize,
+    },
     /// It has no closing `---`.
     Unclosed,
     /// A key is there twice; the last one counts.
@@ -52,11 +61,12 @@ impl Document {
 
     /// A field of running text. Authors who know that it must be one line write `\n` in it.
     pub fn prose(&self, key: &str) -> Option<String> {
-        self.text(key).map(|text| text.replace("\\n", "\n"))
+        let text = self.text(key)?.replace("\\n", "\n").trim().to_owned();
+        (!text.is_empty()).then_some(text)
     }
 
-    /// A field as a list: a YAML list, or names with commas between them. Commas in parentheses, as
-    /// in `Bash(git log:*, git diff:*)`, do not part.
+    /// A field as a list: a YAML list, or names with commas between them. Commas in parentheses
+    /// or braces, as in `Bash(git log:*, git diff:*)` and `*.{ts,tsx}`, do not part.
     pub fn list(&self, key: &str) -> Option<Vec<String>> {
         match self.fields.get(key)? {
             Value::Array(items) => Some(items.iter().filter_map(item_text).collect()),
@@ -100,17 +110,31 @@ pub fn parse(text: &str, known_keys: &[&str]) -> Document {
     let header = dedented(parts.header);
     match yaml_table(&header) {
         Ok(fields) => document.fields = fields,
-        Err(reason) => {
-            document.notes.push(Note::NotYaml(reason));
+        Err(NotYaml { reason, line }) => {
+            document.notes.push(Note::NotYaml { reason, line: parts.line + line });
             lenient::read(&header, known_keys, &mut document);
         }
     }
     restore_colours(&header, &mut document);
+    document.lines = lines_of(&header, parts.line, &document.fields);
     document
+}
+
+/// The line each field begins at. Where a key is there twice the last one counts.
+fn lines_of(header: &str, first: usize, fields: &Map<String, Value>) -> BTreeMap<String, usize> {
+    let key = |line: &str| {
+        let (key, _) = line.split_once(':')?;
+        let key = key.trim_end().trim_matches(['"', '\'']);
+        fields.contains_key(key).then(|| key.to_owned())
+    };
+    let numbered = header.lines().enumerate();
+    numbered.filter_map(|(index, line)| Some((key(line)?, first + index))).collect()
 }
 
 struct Parts<'t> {
     header: &'t str,
+    /// The line the header begins at, counted from one.
+    line: usize,
     body: &'t str,
     is_closed: bool,
 }
@@ -124,28 +148,30 @@ fn split<'t>(text: &'t str, known_keys: &[&str]) -> Option<Parts<'t>> {
     if opening.trim() != "---" {
         return None;
     }
+    let line = text[..start].matches('\n').count() + 2;
     let indent = opening.len() - opening.trim_start().len();
     let mut offset = 0;
     let mut other = None;
-    for line in rest.split_inclusive('\n') {
-        let end = offset + line.len();
-        if line.trim() == "---" {
-            let parts = Parts { header: &rest[..offset], body: &rest[end..], is_closed: true };
-            if line.len() - line.trim_start().len() == indent {
+    for row in rest.split_inclusive('\n') {
+        let end = offset + row.len();
+        if row.trim() == "---" {
+            let parts =
+                Parts { header: &rest[..offset], line, body: &rest[end..], is_closed: true };
+            if row.len() - row.trim_start().len() == indent {
                 return Some(parts);
             }
             other.get_or_insert(parts);
         }
         offset = end;
     }
-    other.or_else(|| unclosed(rest, known_keys))
+    other.or_else(|| unclosed(rest, line, known_keys))
 }
 
 /// A header nobody closed ends at its first empty line, if it begins with a known key.
-fn unclosed<'t>(rest: &'t str, known_keys: &[&str]) -> Option<Parts<'t>> {
+fn unclosed<'t>(rest: &'t str, line: usize, known_keys: &[&str]) -> Option<Parts<'t>> {
     lenient::key_of(rest.lines().next()?.trim_start(), known_keys)?;
     let end = rest.find("\n\n").map_or(rest.len(), |end| end + 1);
-    Some(Parts { header: &rest[..end], body: &rest[end..], is_closed: false })
+    Some(Parts { header: &rest[..end], line, body: &rest[end..], is_closed: false })
 }
 
 /// The header without the indentation all its lines share.
@@ -157,8 +183,14 @@ fn dedented(header: &str) -> String {
     lines.fold(String::with_capacity(header.len()), |text, line| text + line + "\n")
 }
 
+/// Why a text is not strict YAML, and how many lines below its first.
+struct NotYaml {
+    reason: String,
+    line: usize,
+}
+
 /// Strict YAML, within a budget that no definition file comes near.
-fn yaml(text: &str) -> Result<Value, String> {
+fn yaml(text: &str) -> Result<Value, NotYaml> {
     let budget = serde_saphyr::budget! {
         max_depth: 32,
         max_nodes: 20_000,
@@ -174,15 +206,23 @@ fn yaml(text: &str) -> Result<Value, String> {
         strict_booleans: true,
         with_snippet: false,
     };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let line = error.location().and_then(|place| usize::try_from(place.line()).ok());
+        let mut reason = error.to_string();
+        // Its lines count from the header, which nobody sees.
+        if let Some(end) = reason.rfind(" at line ") {
+            reason.truncate(end);
+        }
+        NotYaml { reason, line: line.unwrap_or(1).saturating_sub(1) }
+    })
 }
 
-fn yaml_table(text: &str) -> Result<Map<String, Value>, String> {
+fn yaml_table(text: &str) -> Result<Map<String, Value>, NotYaml> {
     match yaml(text)? {
         Value::Object(fields) => Ok(fields),
         Value::Null => Ok(Map::new()),
         Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            Err("the header is not a list of fields".to_owned())
+            Err(NotYaml { reason: "it is not a list of fields".to_owned(), line: 0 })
         }
     }
 }
@@ -216,8 +256,8 @@ fn split_at_commas(text: &str) -> Vec<String> {
     let mut open = 0_usize;
     for c in text.chars() {
         match c {
-            '(' => open += 1,
-            ')' => open = open.saturating_sub(1),
+            '(' | '{' => open += 1,
+            ')' | '}' => open = open.saturating_sub(1),
             _ => {}
         }
         match (c, open) {

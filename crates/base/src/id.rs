@@ -63,6 +63,11 @@ time_ordered_id!(
     RequestId
 );
 
+time_ordered_id!(
+    /// One run of a hook.
+    HookRunId
+);
+
 /// A tool call's id, as the model's provider chose it (or as we made it where the provider has none).
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,

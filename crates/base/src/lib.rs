@@ -10,7 +10,8 @@
 //! | [`protocol`] | [`Op`] in, [`Event`] out, [`Query`] to look things up, [`Client`] as the one door |
 //! | [`block`] | what a tool shows a face: text, diff, table, image, todo list, tree |
 //! | [`config`] | typed settings, their layers, schema and reference docs |
-//! | [`front_matter`] | definition files: YAML between two `---` lines, and the body below |
+//! | [`front_matter`] | YAML between two `---` lines, and the body below |
+//! | [`definition`] | definition files: agents, skills, commands, styles, plugins |
 //! | [`jsonc`] | JSON with comments, for files that people write |
 //! | [`task`] | [`TaskScope`], the only way work is started |
 //! | [`env`], [`paths`], [`clock`] | the only readers of environment, home folder and clock |
@@ -24,6 +25,7 @@ pub mod block;
 pub mod clock;
 pub mod command;
 pub mod config;
+pub mod definition;
 pub mod env;
 pub mod front_matter;
 pub mod id;
@@ -40,7 +42,7 @@ pub use block::Block;
 pub use clock::{Clock, Timestamp};
 pub use command::{CommandLine, RunCommand, RunError};
 pub use env::Env;
-pub use id::{CallId, EntryId, RequestId, SessionId};
+pub use id::{CallId, EntryId, HookRunId, RequestId, SessionId};
 pub use model::{Effort, ModelRef, Money, StopReason, Usage};
 pub use paths::Paths;
 pub use protocol::{Client, ClientError, Event, Op, Query, Reply};

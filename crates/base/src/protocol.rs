@@ -6,6 +6,6 @@ mod op;
 mod query;
 
 pub use client::{Client, ClientError, EventStream};
-pub use event::{Ending, Event, Numbered, Question};
+pub use event::{Ending, Event, HookState, Numbered, Question};
 pub use op::{Approval, Delivery, Mode, Op, Scope};
 pub use query::{Query, Reply, SessionSummary};

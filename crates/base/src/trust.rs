@@ -1,7 +1,7 @@
 //! Folder trust: which projects may run what their files say, as those files were when the user said so.
 //!
-//! A folder's fingerprint covers every file in it that settings, hooks, agents, skills and commands are
-//! read from, by name and content. Trust is given to a fingerprint, so a change takes it away. This room
+//! A folder's fingerprint covers every file in it that settings, hooks, agents, skills, commands, output
+//! styles and plugins are read from, by name and content. Trust is given to a fingerprint, so a change takes it away. This room
 //! reads and decides; the entrance asks the user and writes.
 
 use std::collections::BTreeMap;
@@ -17,18 +17,22 @@ use crate::clock::Timestamp;
 use crate::config::PROJECT_FILES;
 
 /// Folders whose files define things that run, wherever they are looked for.
-const DEFINITION_FOLDERS: [&str; 13] = [
+const DEFINITION_FOLDERS: [&str; 17] = [
     ".caiman/agents",
     ".caiman/commands",
     ".caiman/hooks",
+    ".caiman/output-styles",
+    ".caiman/plugins",
     ".caiman/skills",
     ".claude/agents",
     ".claude/commands",
     ".claude/hooks",
+    ".claude/output-styles",
     ".claude/skills",
     ".crush/agents",
     ".crush/commands",
     ".crush/hooks",
+    ".crush/output-styles",
     ".crush/skills",
     ".agents/skills",
 ];
@@ -129,18 +133,10 @@ pub struct Fingerprint {
 impl Fingerprint {
     /// Takes a folder's fingerprint; none when it holds no such file.
     pub fn of(folder: &Path) -> Result<Option<Self>, TrustError> {
-        let mut found = Found { root: folder, files: Vec::new() };
-        for name in PROJECT_FILES {
-            found.add(PathBuf::from(name), 0)?;
-        }
-        for name in DEFINITION_FOLDERS {
-            found.add(PathBuf::from(name), 0)?;
-        }
-        let mut files = found.files;
+        let files = covered(folder)?;
         if files.is_empty() {
             return Ok(None);
         }
-        files.sort();
         let mut hasher = Sha256::new();
         let mut left = BYTE_LIMIT;
         for file in &files {
@@ -153,6 +149,16 @@ impl Fingerprint {
         let hash = hexadecimal(&hasher.finalize());
         Ok(Some(Self { hash, files }))
     }
+}
+
+/// The files a fingerprint covers, relative to the folder, sorted. None of them is read.
+pub(crate) fn covered(folder: &Path) -> Result<Vec<PathBuf>, TrustError> {
+    let mut found = Found { root: folder, files: Vec::new() };
+    for name in PROJECT_FILES.into_iter().chain(DEFINITION_FOLDERS) {
+        found.add(PathBuf::from(name), 0)?;
+    }
+    found.files.sort();
+    Ok(found.files)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use super::hooks::HOOK_EVENTS;
 use super::problem::{Problems, Severity};
-use super::rules::HOOK_EVENTS;
 use super::shape::Shape;
 use super::tree::{Kind, Node, Place};
 
@@ -29,7 +29,13 @@ pub(super) fn adopt(format: Format, mut root: Node, problems: &mut Problems) -> 
     match format {
         Format::Settings => {}
         Format::Claude => {
+            let switch = table.remove("disableAllHooks");
             table.retain(|key, _| ["permissions", "hooks", "env"].contains(&key.as_str()));
+            if let Some(switch) = switch {
+                let place = switch.place;
+                let options = Table::from([("disable_hooks".to_owned(), switch)]);
+                table.insert("options".to_owned(), Node::new(Kind::Table(options), place));
+            }
             if let Some(rules) = table.get_mut("permissions").and_then(Node::table_mut) {
                 let taken = ["allow", "ask", "deny", "additionalDirectories", "defaultMode"];
                 rules.retain(|key, _| taken.contains(&key.as_str()));
@@ -107,47 +113,58 @@ fn adopt_permissions(table: &mut Table) {
 /// Claude Code groups handlers under a matcher; we keep one flat list an event, as Crush does.
 fn adopt_hooks(table: &mut Table, format: Format, problems: &mut Problems) {
     let Some(hooks) = table.get_mut("hooks").and_then(Node::table_mut) else { return };
+    let shape = Shape::root().property("hooks").and_then(Shape::entries).and_then(Shape::items);
     for (event, list) in hooks.iter_mut() {
         let Kind::List(items) = &mut list.kind else { continue };
         let mut flat = Vec::with_capacity(items.len());
-        for mut item in std::mem::take(items) {
+        for (index, mut item) in std::mem::take(items).into_iter().enumerate() {
+            let path = format!("hooks.{event}[{index}]");
             let group = item.table_mut();
             let handlers =
                 group.and_then(|group| Some((group.remove("hooks")?, group.remove("matcher"))));
             let Some((handlers, matcher)) = handlers else {
-                flat.push(item);
+                flat.extend(adopt_handler(item, None, &path, problems));
                 continue;
             };
             let Kind::List(handlers) = handlers.kind else { continue };
             for handler in handlers {
-                flat.extend(adopt_handler(handler, matcher.clone(), event, problems));
+                flat.extend(adopt_handler(handler, matcher.clone(), &path, problems));
             }
         }
         if format == Format::Claude {
-            let known = ["command", "name", "matcher", "timeout"];
             for entry in flat.iter_mut().filter_map(Node::table_mut) {
-                entry.retain(|key, _| known.contains(&key.as_str()));
+                entry.retain(|key, _| shape.is_some_and(|shape| shape.property(key).is_some()));
             }
         }
         *items = flat;
     }
 }
 
+/// One handler in our words; none if it is of a kind that is not run, or says nothing to run.
 fn adopt_handler(
     mut handler: Node,
     matcher: Option<Node>,
-    event: &str,
+    path: &str,
     problems: &mut Problems,
 ) -> Option<Node> {
     let place = handler.place;
     let Some(entry) = handler.table_mut() else { return Some(handler) };
     let kind = entry.remove("type");
-    if let Some(kind) = kind.as_ref().and_then(Node::text).filter(|kind| *kind != "command") {
+    let kind =
+        kind.as_ref().and_then(Node::text).filter(|kind| !["command", "http"].contains(kind));
+    if let Some(kind) = kind {
         let kind: String = kind.chars().take(20).collect();
         let message = format!("hooks of type `{kind}` are not run");
-        problems.push(Severity::Warning, place.at(&format!("hooks.{event}")), message);
+        problems.push(Severity::Warning, place.at(path), message);
         return None;
     }
+    if !entry.contains_key("command") && !entry.contains_key("url") {
+        let message = "needs `command` or `url`; the entry is left out";
+        problems.push(Severity::Error, place.at(path), message);
+        return None;
+    }
+    rename(entry, "allowedEnvVars", "allowed_env_vars");
+    rename(entry, "statusMessage", "status_message");
     entry.extend(matcher.map(|matcher| ("matcher".to_owned(), matcher)));
     Some(handler)
 }

@@ -1,5 +1,7 @@
 //! `models` and `agents`: which model does which work.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -54,6 +56,70 @@ pub struct SelectedModel {
     #[serde(default)]
     #[schemars(extend("x-trust" = "ignored"))]
     pub provider_options: Map<String, Value>,
+}
+
+/// Deepest that agents may start agents, whatever the settings say.
+const DEPTH_LIMIT: u32 = 3;
+
+/// Custom agents and sub-agents: their models and limits, and each agent by its name.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Agents {
+    /// What the models' short names in agent files stand for, such as `sonnet`: `large`, `small` or
+    /// `provider/model`. Names that are not here are looked up among the models.
+    pub models: BTreeMap<String, String>,
+    /// How deep agents may start agents: 1 for the main agent only, up to 3; 0 turns sub-agents off.
+    #[schemars(extend("x-trust" = "ignored"))]
+    pub max_depth: u32,
+    /// How many agents run at the same time; more wait.
+    #[schemars(extend("x-trust" = "ignored"))]
+    pub max_running: u32,
+    /// Most model calls of one task, unless the agent's file says fewer.
+    #[schemars(extend("x-trust" = "ignored"))]
+    pub max_steps: u32,
+    /// US dollars one task may cost; no limit if left out.
+    #[schemars(extend("x-trust" = "ignored"))]
+    pub max_usd: Option<f64>,
+    /// Seconds one task may take; no limit if left out.
+    #[schemars(extend("x-trust" = "ignored"))]
+    pub max_seconds: Option<u64>,
+    /// Settings of single agents. An agent named as one of the keys above has none.
+    #[serde(flatten)]
+    pub by_name: BTreeMap<String, AgentSettings>,
+}
+
+impl Default for Agents {
+    fn default() -> Self {
+        Self {
+            models: BTreeMap::new(),
+            max_depth: 1,
+            max_running: 8,
+            max_steps: 50,
+            max_usd: None,
+            max_seconds: None,
+            by_name: BTreeMap::new(),
+        }
+    }
+}
+
+impl Agents {
+    /// How deep agents may start agents.
+    pub fn depth(&self) -> u32 {
+        self.max_depth.min(DEPTH_LIMIT)
+    }
+
+    /// The settings of an agent, whatever the case of its name.
+    pub fn of(&self, name: &str) -> Option<&AgentSettings> {
+        let exact = self.by_name.get(name);
+        let alike = |known: &&String| known.eq_ignore_ascii_case(name);
+        exact.or_else(|| self.by_name.keys().find(alike).and_then(|known| self.by_name.get(known)))
+    }
+
+    /// The agents that are left out, by name.
+    pub fn disabled(&self) -> Vec<String> {
+        let disabled = self.by_name.iter().filter(|(_, agent)| agent.disabled);
+        disabled.map(|(name, _)| name.clone()).collect()
+    }
 }
 
 /// Settings of one agent, by its name.

@@ -20,6 +20,12 @@ pub struct Options {
     /// Skills to leave out, by name.
     #[schemars(extend("x-trust" = "allowed"))]
     pub disabled_skills: Vec<String>,
+    /// Plugin folders besides the usual ones. `~` is the home folder.
+    #[schemars(extend("x-trust" = "ignored", "x-expand" = true))]
+    pub plugin_paths: Vec<String>,
+    /// How answers are given: the name of an output style. It holds for new sessions.
+    #[schemars(extend("x-trust" = "allowed"))]
+    pub output_style: Option<String>,
     /// Tools to leave out, by name.
     #[schemars(extend("x-trust" = "allowed"))]
     pub disabled_tools: Vec<String>,
@@ -35,6 +41,9 @@ pub struct Options {
     /// Do not summarise a session when its context window is nearly full.
     #[schemars(extend("x-trust" = "allowed"))]
     pub disable_auto_summarize: bool,
+    /// Run no hooks, whoever's they are.
+    #[schemars(extend("x-trust" = "ignored"))]
+    pub disable_hooks: bool,
     /// Read for Crush's sake and not used: state is kept in the user's state folder.
     #[schemars(extend("x-trust" = "ignored"))]
     pub data_directory: Option<String>,
@@ -71,11 +80,14 @@ impl Default for Options {
             global_context_paths: Vec::new(),
             skills_paths: Vec::new(),
             disabled_skills: Vec::new(),
+            plugin_paths: Vec::new(),
+            output_style: None,
             disabled_tools: Vec::new(),
             tui: Tui::default(),
             debug: false,
             debug_lsp: false,
             disable_auto_summarize: false,
+            disable_hooks: false,
             data_directory: None,
             disable_provider_auto_update: false,
             disable_default_providers: false,

@@ -89,6 +89,8 @@ impl Manual {
             self.line(&format!("| `{key}` | {} | {} | {meaning} |", kind(shape), default(shape)));
             inner.extend(place.object());
         }
+        let entries = object.shape.entries();
+        inner.extend(entries.and_then(|shape| object.child(".<name>", shape).object()));
         for place in inner {
             // Quirks and selected models occur in several places: the first is enough.
             if !self.seen.iter().any(|known| known.is_same_type(place.shape)) {

@@ -1,9 +1,10 @@
-//! `permissions`, `hooks`, `budgets` and `tools`: what may be done, who is asked, and how much.
+//! `permissions`, `budgets` and `tools`: what may be done, and how much.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::protocol::Mode;
+use crate::secret::Secret;
 
 /// What may be done without asking, and what may not be done at all.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
@@ -29,38 +30,6 @@ pub struct Permissions {
     /// Folders outside the project that count as inside.
     #[schemars(extend("x-trust" = "ignored", "x-expand" = true))]
     pub additional_directories: Vec<String>,
-}
-
-/// The events a hook may wait for, by the names Claude Code gives them.
-pub const HOOK_EVENTS: [&str; 12] = [
-    "SessionStart",
-    "SessionEnd",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PermissionRequest",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "Stop",
-    "SubagentStart",
-    "SubagentStop",
-    "Notification",
-    "PreCompact",
-];
-
-/// A command that runs at an event.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-pub struct Hook {
-    /// The shell command. The shell expands its variables, not Caiman.
-    pub command: String,
-    /// Name to show.
-    #[serde(default)]
-    pub name: Option<String>,
-    /// What it applies to, by tool name or whatever the event is about; everything if left out.
-    #[serde(default)]
-    pub matcher: Option<String>,
-    /// Seconds it may take; default 30.
-    #[serde(default, rename = "timeout")]
-    pub timeout_s: Option<u64>,
 }
 
 /// How much may be spent. What is left out has no limit.
@@ -101,6 +70,50 @@ pub struct Tools {
     /// The tools that reach the web.
     #[schemars(extend("x-trust" = "ignored"))]
     pub fetch: Fetch,
+    /// How `web_search` searches.
+    #[schemars(extend("x-trust" = "ignored"))]
+    pub search: Search,
+}
+
+/// Which engine `web_search` asks, and how.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Search {
+    /// The engine.
+    pub engine: SearchEngine,
+    /// The engine's address, where it is not the usual one; a SearXNG has no usual one. Its host is
+    /// reached even if it is private.
+    #[schemars(extend("x-expand" = true))]
+    pub url: Option<String>,
+    /// The engine's key; left out, the engine's variable in the environment has it.
+    pub api_key: Option<Secret>,
+    /// Milliseconds between two searches, at least; up to half as many more by chance.
+    pub pause_ms: u64,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self { engine: SearchEngine::Auto, url: None, api_key: None, pause_ms: 1_000 }
+    }
+}
+
+/// A search engine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchEngine {
+    /// The first that the environment has a key or address for, else DuckDuckGo.
+    #[default]
+    Auto,
+    /// DuckDuckGo's pages; needs no key.
+    DuckDuckGo,
+    /// Brave's API; `BRAVE_API_KEY`.
+    Brave,
+    /// A SearXNG of your own; `SEARXNG_URL`.
+    Searxng,
+    /// Tavily's API; `TAVILY_API_KEY`.
+    Tavily,
+    /// Exa's API; `EXA_API_KEY`.
+    Exa,
 }
 
 /// What `fetch`, `download` and `sourcegraph` may reach.

@@ -1,7 +1,5 @@
 //! Headers as people write them.
 
-use std::path::{Path, PathBuf};
-
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -118,6 +116,16 @@ fn repeated_keys_and_unclosed_headers_are_noted() {
 }
 
 #[test]
+fn fields_and_troubles_know_their_lines() {
+    let document = read("\n---\nname: a\ndescription: |\n  name: b\ntools: Read\n---\n");
+    let lines: Vec<_> = document.lines.iter().map(|(key, line)| (key.as_str(), *line)).collect();
+    assert_eq!(lines, [("description", 4), ("name", 3), ("tools", 6)]);
+    let document = read("---\nname: a\ndescription: Use when: now\n---\n");
+    assert!(matches!(document.notes[..], [Note::NotYaml { line: 3, .. }]), "{document:?}");
+    assert_eq!(document.lines["description"], 3);
+}
+
+#[test]
 fn bombs_are_stopped() {
     let mut header = "a: &a [x,x,x,x,x,x,x,x,x]\n".to_owned();
     for (last, next) in ('a'..='y').zip('b'..='z') {
@@ -125,52 +133,9 @@ fn bombs_are_stopped() {
         header.extend([&next.to_string(), ": &", &next.to_string(), " [", &aliases, "]\n"]);
     }
     let document = read(&format!("---\nname: bomb\n{header}---\n"));
-    assert!(matches!(document.notes[0], Note::NotYaml(_)));
+    assert!(matches!(document.notes[0], Note::NotYaml { .. }));
     let deep = "[".repeat(100_000);
     assert!(!read(&format!("---\nname: {deep}\n---\n")).notes.is_empty());
-}
-
-#[test]
-fn every_collected_agent_file_loads() {
-    let fallback = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/agent-files");
-    let env = crate::Env::of_process();
-    let folder = env.get("CAIMAN_AGENT_FILES").map_or(fallback, PathBuf::from);
-    let mut files = Vec::new();
-    markdown_files(&folder, &mut files);
-    if files.is_empty() {
-        eprintln!("SKIPPED: no agent files in {}", folder.display());
-        return;
-    }
-    let mut failures = Vec::new();
-    let mut with_header = 0;
-    for file in &files {
-        let bytes = std::fs::read(file).unwrap();
-        let text = String::from_utf8_lossy(&bytes);
-        let document = read(&text);
-        for key in ["name", "description"] {
-            let has = text.lines().take(40).any(|line| {
-                line.trim_start().strip_prefix(key).is_some_and(|rest| rest.starts_with(": "))
-            });
-            let in_header = text.trim_start_matches('\u{feff}').trim_start().starts_with("---");
-            with_header += usize::from(has && in_header);
-            if has && in_header && document.text(key).is_none() {
-                failures.push(format!("{}: {key}", file.display()));
-            }
-        }
-    }
-    assert!(failures.is_empty(), "{} of {}: {failures:#?}", failures.len(), files.len());
-    assert!(with_header > files.len(), "only {with_header} fields in {} files", files.len());
-}
-
-fn markdown_files(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            markdown_files(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "md") {
-            files.push(path);
-        }
-    }
 }
 
 proptest! {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::block::Block;
-use crate::id::{CallId, EntryId, RequestId, SessionId};
+use crate::id::{CallId, EntryId, HookRunId, RequestId, SessionId};
 use crate::model::{ModelRef, Money, StopReason, Usage};
 use crate::transcript::{Entry, Outcome};
 
@@ -96,12 +96,28 @@ pub enum Event {
         /// What to show.
         body: Option<Block>,
     },
+    /// A sub-agent began. Its events follow under its own session.
+    ChildStarted {
+        /// Of which session.
+        session: SessionId,
+        /// The call it works for.
+        call: CallId,
+        /// The sub-agent's session.
+        child: SessionId,
+        /// The agent's name.
+        agent: String,
+        /// The agent's colour: a name, or `#rrggbb`.
+        color: Option<String>,
+    },
     /// Somebody must allow or deny a call.
     ApprovalNeeded {
         /// Of which session.
         session: SessionId,
         /// What to answer to.
         request: RequestId,
+        /// The sub-agent that wants it; none for the main one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
         /// Which call.
         call: CallId,
         /// One line: what it would do.
@@ -128,6 +144,9 @@ pub enum Event {
         session: SessionId,
         /// What to answer to.
         request: RequestId,
+        /// The sub-agent that asks; none for the main one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
         /// The questions.
         questions: Vec<Question>,
     },
@@ -156,12 +175,30 @@ pub enum Event {
         /// Its title.
         title: Option<String>,
     },
+    /// A hook began or ended.
+    Hook {
+        /// Of which session.
+        session: SessionId,
+        /// Which run: its beginning and its end have the same.
+        run: HookRunId,
+        /// The hook's name, or the beginning of what it runs.
+        name: String,
+        /// What it was told of, such as `PreToolUse`.
+        occasion: String,
+        /// How far it is.
+        state: HookState,
+    },
     /// Something the user should know.
     Notice {
         /// Of which session; none when it concerns all.
         session: Option<SessionId>,
         /// The text.
         text: String,
+    },
+    /// A slash command that began no turn has done what it does.
+    CommandDone {
+        /// Of which session.
+        session: SessionId,
     },
     /// A turn ended.
     TurnDone {
@@ -184,6 +221,51 @@ pub enum Event {
         reason: String,
         /// The kind of failure, such as `rate_limit` or `store`.
         class: String,
+    },
+}
+
+impl Event {
+    /// The session it happened in; none when it concerns all.
+    pub fn session(&self) -> Option<SessionId> {
+        match self {
+            Self::Notice { session, .. } => *session,
+            Self::TurnStarted { session, .. }
+            | Self::Appended { session, .. }
+            | Self::Text { session, .. }
+            | Self::Reasoning { session, .. }
+            | Self::Retrying { session, .. }
+            | Self::ToolStarted { session, .. }
+            | Self::ToolProgress { session, .. }
+            | Self::ToolDone { session, .. }
+            | Self::Hook { session, .. }
+            | Self::CommandDone { session, .. }
+            | Self::ChildStarted { session, .. }
+            | Self::ApprovalNeeded { session, .. }
+            | Self::Denied { session, .. }
+            | Self::QuestionAsked { session, .. }
+            | Self::Settled { session, .. }
+            | Self::Spent { session, .. }
+            | Self::SessionChanged { session, .. }
+            | Self::TurnDone { session, .. }
+            | Self::TurnFailed { session, .. } => Some(*session),
+        }
+    }
+}
+
+/// How far a hook is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum HookState {
+    /// It runs.
+    Started,
+    /// It has ended, secrets masked in what it printed.
+    Ended {
+        /// Its exit code, or the status of the address that was told; none if it was ended.
+        code: Option<i32>,
+        /// What it printed or answered.
+        stdout: String,
+        /// What it complained of, or why it could not be run.
+        stderr: String,
     },
 }
 
@@ -212,4 +294,6 @@ pub enum Ending {
     OverBudget(String),
     /// The model went in circles.
     GoingInCircles(String),
+    /// A hook ended it.
+    Halted(String),
 }

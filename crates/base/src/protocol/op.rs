@@ -179,3 +179,19 @@ pub enum Mode {
     /// Nothing is asked.
     Bypass,
 }
+
+impl Mode {
+    /// What holds where two modes do: nothing that either of them would not let pass.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        // Ordered by what passes without a question.
+        let rank = |mode| match mode {
+            Self::Plan => 0,
+            Self::DontAsk => 1,
+            Self::Default => 2,
+            Self::AcceptEdits => 3,
+            Self::Bypass => 4,
+        };
+        if rank(other) < rank(self) { other } else { self }
+    }
+}

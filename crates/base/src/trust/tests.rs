@@ -29,6 +29,8 @@ fn every_file_that_can_run_something_counts_and_no_other() {
         ".claude/hooks/deep/er/check.sh",
         ".caiman/agents/a.md",
         ".agents/skills/x/SKILL.md",
+        ".claude/output-styles/terse.md",
+        ".caiman/plugins/kit/hooks/run.sh",
     ];
     for name in names {
         write(folder, name, "1");

@@ -1,5 +1,9 @@
 //! Settings and trust on a real disk, and parsers under damage.
 
+#[cfg(test)]
+mod collection;
+#[cfg(test)]
+mod definitions;
 mod layers;
 mod parsers;
 mod smoke;

@@ -37,7 +37,7 @@ impl World {
         Paths::on(base::paths::Platform::Unix, &self.env()).unwrap()
     }
 
-    fn env(&self) -> Env {
+    pub(crate) fn env(&self) -> Env {
         let home = self.at("home");
         Env::from_iter([("HOME", home.to_str().unwrap())])
     }

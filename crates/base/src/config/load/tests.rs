@@ -79,7 +79,7 @@ fn every_misfit_is_told_and_only_it_is_lost() {
         "warning: c.json:2:15: provders: this key is unknown and ignored (did you mean `providers`?)",
         "warning: c.json:11:27: hooks.PreToolUs: this key is unknown and ignored (did you mean `PreToolUse`?)",
         "error: c.json:10:24: models.large: needs `provider`; the entry is left out",
-        "error: c.json:11:40: hooks.Stop[0]: needs `command`; the entry is left out",
+        "error: c.json:11:40: hooks.Stop[0]: needs `command` or `url`; the entry is left out",
     ];
     for line in expected {
         assert!(told.contains(&line.to_owned()), "missing {line}\nin {told:#?}");
@@ -123,7 +123,8 @@ fn claude_settings_and_mcp_files_are_read_into_the_same_sections() {
     let claude = r#"{"model": "opus", "permissions": {"allow": ["Bash(ls:*)"], "deny": ["Read(.env)"],
         "defaultMode": "plan", "disableAutoMode": "x"}, "env": {"A": "1"}, "statusLine": {},
         "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "c", "timeout": 5, "async": true},
-        {"type": "prompt", "prompt": "p"}]}], "Elicitation": []}}"#;
+        {"type": "prompt", "prompt": "p"}, {"type": "http", "url": "http://x/", "allowedEnvVars": ["T"], "asyncRewake": 1}]}],
+        "Elicitation": []}, "disableAllHooks": true}"#;
     let read = loaded(claude, Format::Claude, Owner::User);
     assert_eq!(read.problems.len(), 1, "{:?}", read.problems);
     let config = read.config;
@@ -131,7 +132,11 @@ fn claude_settings_and_mcp_files_are_read_into_the_same_sections() {
     assert_eq!(config.permissions.default_mode, Mode::Plan);
     let hook = &config.hooks["PreToolUse"][0];
     assert_eq!((hook.command.as_str(), hook.timeout_s), ("c", Some(5)));
-    assert_eq!(hook.matcher.as_deref(), Some("Bash"));
+    assert_eq!((hook.matcher.as_deref(), hook.background), (Some("Bash"), true));
+    let told = &config.hooks["PreToolUse"][1];
+    assert_eq!(told.url.as_deref(), Some("http://x/"));
+    assert_eq!((told.matcher.as_deref(), told.allowed_env_vars.len()), (Some("Bash"), 1));
+    assert!(config.options.disable_hooks);
     let mcp = r#"{"mcpServers": {"s": {"command": "npx", "args": ["-y"], "timeout": 1500, "alwaysLoad": true,
         "oauth": {"clientId": "c"}}}}"#;
     let read = loaded(mcp, Format::Mcp, Owner::User);
@@ -227,6 +232,27 @@ fn an_untrusted_project_may_narrow_and_describe() {
         assert_eq!(read.problems, [], "{text}");
         assert_eq!(read.config, parse_text("x", text).config, "{text}");
     }
+}
+
+#[test]
+fn agents_have_limits_for_all_and_settings_by_name() {
+    let text = r#"{"agents": {"models": {"sonnet": "lab/m"}, "max_depth": 9, "max_usd": 0.5,
+        "reviewer": {"model": "small", "disabled": true}, "Odd One": {"reasoning_effort": "low"}}}"#;
+    let read = parse_text("x", text);
+    assert_eq!(read.problems, []);
+    let agents = &read.config.agents;
+    assert_eq!(agents.models["sonnet"], "lab/m");
+    assert_eq!((agents.depth(), agents.max_running, agents.max_steps), (3, 8, 50));
+    assert_eq!(agents.max_usd, Some(0.5));
+    assert_eq!(agents.disabled(), ["reviewer"]);
+    assert_eq!(agents.of("odd one").unwrap().reasoning_effort, Some(crate::Effort::Low));
+    let theirs = loaded(text, Format::Settings, Owner::Project(Distrust::Unknown)).config.agents;
+    assert_eq!((theirs.max_depth, theirs.max_usd), (1, None), "a stranger's project set limits");
+    assert_eq!((theirs.models.len(), theirs.by_name.len()), (1, 2));
+    let wrong =
+        parse_text("x", r#"{"agents": {"max_depth": "x", "a": 5, "b": {"disabled": true}}}"#);
+    assert_eq!(wrong.problems.len(), 2, "{:?}", wrong.problems);
+    assert_eq!(wrong.config.agents.disabled(), ["b"]);
 }
 
 #[test]
