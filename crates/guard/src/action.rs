@@ -22,6 +22,8 @@ pub enum Action {
     },
     /// Reaches an address on the network.
     Fetch(Url),
+    /// Uses something by its name: an agent, a skill.
+    Named(String),
     /// Touches nothing but the session itself: a todo list, a question, a running job's output.
     Inner,
 }

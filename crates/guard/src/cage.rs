@@ -43,6 +43,9 @@ pub(crate) use sweep::Sweep;
 pub use sweep::Swept;
 pub(crate) use system::Entry;
 
+/// What this system enforces, once it has been tried.
+static STATUS: OnceLock<Status> = OnceLock::new();
+
 /// How far a child process may reach.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Reach {
@@ -137,8 +140,12 @@ impl Cage {
 
     /// What this system enforces; tried once, with a child.
     pub fn probe() -> &'static Status {
-        static STATUS: OnceLock<Status> = OnceLock::new();
         STATUS.get_or_init(system::probe)
+    }
+
+    /// The same, if it has been tried already: nobody has to wait for that.
+    pub fn probed() -> Option<&'static Status> {
+        STATUS.get()
     }
 
     /// What it allows.

@@ -12,11 +12,13 @@ use std::path::{Component, Path, PathBuf};
 
 #[cfg(unix)]
 mod at;
+mod mount;
 mod plain;
 #[cfg(not(unix))]
 mod portable;
 mod real;
 
+use mount::Mount;
 #[cfg(not(unix))]
 use portable as at;
 
@@ -29,6 +31,8 @@ pub struct Fence {
     roots: Vec<PathBuf>,
     /// The user's home, for `~`.
     home: PathBuf,
+    /// The only name the folder goes by, for a session that is locked into it.
+    mount: Option<Mount>,
 }
 
 /// A place on disk, as it was asked for and as it really is.
@@ -95,6 +99,14 @@ pub enum FenceError {
         /// The path.
         path: PathBuf,
     },
+    /// A session that is locked into a folder asked for something elsewhere.
+    #[error("forbidden request: `{path}` is not in {}, and nothing else can be reached", folder.display())]
+    Forbidden {
+        /// What was asked for.
+        path: String,
+        /// The folder, by the name the session knows.
+        folder: PathBuf,
+    },
     /// It is no longer what was judged.
     #[error("{} changed while it was being opened; it may be a link now", path.display())]
     Moved {
@@ -106,14 +118,21 @@ pub enum FenceError {
 impl Fence {
     /// A fence around `folder` and `more`. All must exist.
     pub fn new(folder: &Path, more: &[PathBuf], home: &Path) -> io::Result<Self> {
-        let canonical =
-            |path: &Path| real::path(&fs::canonicalize(path)?).map_err(io::Error::other);
         let folder = canonical(folder)?;
         let mut roots = vec![folder.clone()];
         for root in more {
             roots.push(canonical(root)?);
         }
-        Ok(Self { folder, roots, home: home.to_owned() })
+        Ok(Self { folder, roots, home: home.to_owned(), mount: None })
+    }
+
+    /// A fence around the folder `real`, for a session that knows it as `shown` and knows nothing else:
+    /// relative paths and those below `shown` lead into it, all others are forbidden requests. What comes
+    /// out of this fence, errors too, never names the real folder; only [`Spot::real`] does.
+    pub fn confined(real: &Path, shown: &Path) -> io::Result<Self> {
+        let folder = canonical(real)?;
+        let (roots, mount) = (vec![folder.clone()], Mount::new(shown));
+        Ok(Self { folder, roots, home: shown.to_owned(), mount: Some(mount) })
     }
 
     /// The workspace folder.
@@ -131,14 +150,51 @@ impl Fence {
         &self.home
     }
 
+    /// Whether the session is locked into the folder and knows it by another name.
+    pub fn is_confined(&self) -> bool {
+        self.mount.is_some()
+    }
+
+    /// The forbidden requests so far, of this fence and its clones; the first thousand.
+    pub fn refused(&self) -> Vec<String> {
+        self.mount.as_ref().map(Mount::refused).unwrap_or_default()
+    }
+
+    /// A real path as the session may know it. Confined, what lies outside is only its last part.
+    pub fn shown(&self, real: &Path) -> PathBuf {
+        match &self.mount {
+            None => real.to_owned(),
+            Some(mount) => mount.shown(&self.folder, real),
+        }
+    }
+
     /// Finds out what a path means. Nothing is opened; the path need not exist.
     pub fn locate(&self, path: impl AsRef<Path>) -> Result<Spot, FenceError> {
         let path = path.as_ref();
+        if let Some(mount) = &self.mount {
+            return self.locate_inside(path, mount);
+        }
         plain::check(path)?;
         let whole = self.absolute(path);
         let real = real::path(&whole)?;
         let inside = self.roots.iter().any(|root| real.starts_with(root));
         Ok(Spot { asked: without_dots(&whole), real, inside })
+    }
+
+    fn locate_inside(&self, path: &Path, mount: &Mount) -> Result<Spot, FenceError> {
+        let inner = plain::check(path).ok().and_then(|()| mount.enter(path));
+        let inner = inner.ok_or_else(|| mount.refuse(path))?;
+        // Joined with nothing, a path would end in a slash.
+        let is_folder = inner.as_os_str().is_empty();
+        let below = |folder: &Path| if is_folder { folder.to_owned() } else { folder.join(&inner) };
+        let asked = below(mount.name());
+        match real::path(&below(&self.folder)) {
+            Ok(real) if real.starts_with(&self.folder) => Ok(Spot { asked, real, inside: true }),
+            Err(FenceError::Below { path }) if path.starts_with(&self.folder) => {
+                Err(FenceError::Below { path: mount.shown(&self.folder, &path) })
+            }
+            Ok(_) | Err(_) => Err(mount.refuse(path)),
+        }
     }
 
     /// A spot's path as the user knows it: relative inside the workspace, else absolute.
@@ -151,12 +207,13 @@ impl Fence {
     /// Opens the file a spot is for reading, without following any link. Never waits: what is not a plain
     /// file (a folder, a pipe, a device, a file the kernel makes up) is refused by name.
     pub fn open(&self, spot: &Spot) -> io::Result<File> {
-        at::open(&spot.real)
+        at::open(&spot.real).map_err(|error| self.told(error, spot))
     }
 
     /// Lists the folder a spot is, sorted by name, without following any link.
     pub fn read_dir(&self, spot: &Spot) -> io::Result<Vec<Entry>> {
-        let mut entries = at::read_dir(&spot.real)?;
+        let read = at::read_dir(&spot.real);
+        let mut entries = read.map_err(|error| self.told(error, spot))?;
         entries.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(entries)
     }
@@ -170,17 +227,23 @@ impl Fence {
 
     /// Like [`Fence::replace`], with content of any length.
     pub fn replace_from(&self, spot: &Spot, content: &mut dyn Read) -> io::Result<()> {
-        at::replace(&spot.real, content)
+        at::replace(&spot.real, content).map_err(|error| self.told(error, spot))
     }
 
     /// Moves the file `from` is to where `to` is, folders included; a file that is there gives way.
     pub fn rename(&self, from: &Spot, to: &Spot) -> io::Result<()> {
-        at::rename(&from.real, &to.real)
+        at::rename(&from.real, &to.real).map_err(|error| self.told(error, to))
     }
 
     /// Deletes the file a spot is.
     pub fn remove(&self, spot: &Spot) -> io::Result<()> {
-        at::remove(&spot.real)
+        at::remove(&spot.real).map_err(|error| self.told(error, spot))
+    }
+
+    /// An error of the system in words the session may read: ours name the real path.
+    fn told(&self, error: io::Error, spot: &Spot) -> io::Error {
+        let ours = error.get_ref().and_then(|inner| inner.downcast_ref::<FenceError>());
+        if self.is_confined() && ours.is_some() { moved(&spot.asked) } else { error }
     }
 
     fn absolute(&self, path: &Path) -> PathBuf {
@@ -189,6 +252,10 @@ impl Fence {
             Err(_) => self.folder.join(path),
         }
     }
+}
+
+fn canonical(path: &Path) -> io::Result<PathBuf> {
+    real::path(&fs::canonicalize(path)?).map_err(io::Error::other)
 }
 
 /// The path without `.` and `..`, links not looked at.

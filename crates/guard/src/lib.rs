@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`action`] | what a call would do to the world, in the words the lock judges |
 //! | [`fence`] | one place for all containment: a path becomes a [`Spot`], links followed, before anything is compared |
+//! | [`room`] | a private folder for a session that is locked into it |
 //! | [`rule`] | rules in Claude Code's grammar, and the names tools have elsewhere |
 //! | [`protect`] | places that are never touched by the way: what runs later, what is secret |
 //! | [`shell`] | a command line as a syntax tree: what each simple command, redirect and substitution does |
@@ -24,6 +25,7 @@ pub mod policy;
 pub mod process;
 pub mod protect;
 pub mod redact;
+pub mod room;
 pub mod rule;
 mod runner;
 pub mod shell;
@@ -33,5 +35,6 @@ pub use cage::{Cage, Reach};
 pub use fence::{Entry, EntryKind, Fence, FenceError, Spot};
 pub use policy::{Decision, Policy, Verdict};
 pub use redact::Redactor;
+pub use room::Room;
 pub use rule::{Rule, RuleError, Rules};
 pub use runner::Runner;

@@ -43,6 +43,17 @@ pub struct Policy {
     pub fence: Fence,
     /// Whether this machine can cage a command.
     pub cage: CageState,
+    /// What narrows certain tools to some of what they do, besides everything else.
+    pub bounds: Vec<Bound>,
+}
+
+/// What one agent may use tools for: a tool that some of the rules narrow does only what they cover.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// The agent.
+    pub agent: String,
+    /// The rules, such as `Bash(git log:*)`.
+    pub rules: Vec<Rule>,
 }
 
 /// Whether this machine can cage a command.
@@ -147,6 +158,9 @@ impl Policy {
         let judged = actions.iter().map(|action| self.judge(tool, action, taint));
         let verdict = judged.reduce(Verdict::and);
         let mut verdict = verdict.unwrap_or_else(|| self.judge(tool, &Action::Inner, taint));
+        if let Some(reason) = self.out_of_bounds(tool, actions) {
+            return Verdict::deny(reason);
+        }
         if verdict.decision == Decision::Ask && self.mode == Mode::DontAsk {
             verdict.decision = Decision::Deny;
             verdict.reason = format!("{}, and in this mode nobody is asked", verdict.reason);
@@ -163,8 +177,63 @@ impl Policy {
                 self.judge_run(&line, taint)
             }
             Action::Fetch(url) => self.judge_fetch(tool, url, taint),
+            Action::Named(name) => {
+                let named = |rule: &&Rule| rule.covers_named(tool, name);
+                self.forbidden(named).unwrap_or_else(|| self.judge_inner(tool))
+            }
             Action::Inner => self.judge_inner(tool),
         }
+    }
+
+    /// What is left of this policy below another: nothing that the other does not allow.
+    #[must_use]
+    pub fn within(&self, parent: &Self) -> Self {
+        let both = |parent: &[Rule], own: &[Rule]| {
+            let mut rules = parent.to_vec();
+            rules.extend(own.iter().filter(|rule| !parent.contains(rule)).cloned());
+            rules
+        };
+        let rules = Rules {
+            allow: parent.rules.allow.clone(),
+            ask: both(&parent.rules.ask, &self.rules.ask),
+            deny: both(&parent.rules.deny, &self.rules.deny),
+        };
+        let bounds = parent.bounds.iter().chain(&self.bounds).cloned().collect();
+        let mode = self.mode.and(parent.mode);
+        Self { rules, mode, fence: self.fence.clone(), cage: self.cage, bounds }
+    }
+
+    /// Why a call is not what an agent may use the tool for, if that is so.
+    fn out_of_bounds(&self, tool: &str, actions: &[Action]) -> Option<String> {
+        let outside = |bound: &&Bound| {
+            let own: Vec<&Rule> = bound.rules.iter().filter(|it| it.narrows(tool)).collect();
+            let named = |action: &Action| match action {
+                Action::Named(name) => own.iter().any(|rule| rule.covers_named(tool, name)),
+                Action::Read(_)
+                | Action::Edit(_)
+                | Action::Run { .. }
+                | Action::Fetch(_)
+                | Action::Inner => {
+                    let allow = own.iter().map(|rule| (*rule).clone()).collect();
+                    let rules = Rules { allow, ..Rules::default() };
+                    // What such a session could do unasked with these rules and nothing else.
+                    let alone = Self {
+                        rules,
+                        mode: Mode::DontAsk,
+                        fence: self.fence.clone(),
+                        cage: self.cage,
+                        bounds: Vec::new(),
+                    };
+                    alone.judge(tool, action, &Taint::Clean).decision == Decision::Allow
+                }
+            };
+            !own.is_empty() && !actions.iter().all(named)
+        };
+        self.bounds.iter().find(outside).map(|bound| {
+            let rules = bound.rules.iter().filter(|rule| rule.narrows(tool));
+            let rules: Vec<String> = rules.map(|rule| format!("`{rule}`")).collect();
+            format!("the agent {} may use {tool} only for {}", bound.agent, rules.join(", "))
+        })
     }
 
     fn judge_fetch(&self, tool: &str, url: &Url, taint: &Taint) -> Verdict {

@@ -3,6 +3,7 @@
 
 mod end;
 mod env;
+mod foreground;
 mod keeper;
 mod launch;
 mod stream;
@@ -20,6 +21,7 @@ use rustix::process::{Pid, Signal};
 use crate::cage::{Cage, Sweep, Swept};
 
 pub use env::{child_env, child_env_with, is_secret_name};
+pub use foreground::foreground;
 pub use launch::harden;
 pub use stream::{Input, Output};
 
@@ -47,6 +49,8 @@ pub enum Terminals {
     Output,
     /// The same with an input pipe.
     InputOutput,
+    /// A pipe for each of the three.
+    Apart,
     /// A pseudo-terminal of this size for all three.
     Pty {
         /// Columns.
@@ -65,8 +69,10 @@ pub struct Child {
     gone: bool,
     terminals: Terminals,
     sweep: Option<Sweep>,
-    /// What it prints, output and error together. Ends when the last process that holds it has ended.
+    /// What it prints, error included unless that is apart. Ends when the last process that holds it has ended.
     pub output: Option<Output>,
+    /// What it complains of, where [`Command::stdio`] asked for it apart.
+    pub error: Option<Output>,
     /// What it reads, where [`Command::stdio`] asked for it. Dropping it ends a pipe.
     pub input: Option<Input>,
 }
@@ -103,6 +109,7 @@ pub enum SpawnError {
 /// Our ends of a child's input and output, and its own.
 struct Ends {
     output: Output,
+    error: Option<Output>,
     input: Option<Input>,
     theirs: [Stdio; 3],
 }
@@ -113,7 +120,7 @@ impl Command {
         let start = |source| SpawnError::Start { program: self.program.clone(), source };
         check_folder(&self.folder)
             .map_err(|source| SpawnError::Folder { folder: self.folder.clone(), source })?;
-        let Ends { output, input, theirs: [stdin, stdout, stderr] } =
+        let Ends { output, error, input, theirs: [stdin, stdout, stderr] } =
             ends(self.stdio).map_err(start)?;
         let sweep = self.cage.as_ref().map(|cage| cage.sweep());
         let mut builder = self.builder()?;
@@ -133,6 +140,7 @@ impl Command {
             terminals: self.stdio,
             sweep,
             output: Some(output),
+            error,
             input,
         })
     }
@@ -169,23 +177,29 @@ fn check_folder(folder: &Path) -> io::Result<()> {
 
 fn ends(terminals: Terminals) -> io::Result<Ends> {
     match terminals {
-        Terminals::Output | Terminals::InputOutput => {
+        Terminals::Output | Terminals::InputOutput | Terminals::Apart => {
             let (reader, writer) = io::pipe()?;
-            let (stdin, input) = if terminals == Terminals::InputOutput {
+            let (stdin, input) = if terminals == Terminals::Output {
+                (Stdio::null(), None)
+            } else {
                 let (theirs, ours) = io::pipe()?;
                 (Stdio::from(theirs), Some(Input::pipe(ours.into())?))
-            } else {
-                (Stdio::null(), None)
             };
-            let theirs = [stdin, writer.try_clone()?.into(), writer.into()];
-            Ok(Ends { output: Output::pipe(reader.into())?, input, theirs })
+            let (complaints, error) = if terminals == Terminals::Apart {
+                let (ours, theirs) = io::pipe()?;
+                (theirs, Some(Output::pipe(ours.into())?))
+            } else {
+                (writer.try_clone()?, None)
+            };
+            let theirs = [stdin, writer.into(), complaints.into()];
+            Ok(Ends { output: Output::pipe(reader.into())?, error, input, theirs })
         }
         Terminals::Pty { columns, rows } => {
             let terminal::Pair { ours, theirs } = terminal::open(columns, rows)?;
             let input = Some(Input::terminal(ours.try_clone()?)?);
             let output = Output::terminal(ours)?;
             let theirs = [theirs.try_clone()?.into(), theirs.try_clone()?.into(), theirs.into()];
-            Ok(Ends { output, input, theirs })
+            Ok(Ends { output, error: None, input, theirs })
         }
     }
 }
@@ -231,6 +245,11 @@ impl Child {
         drop(tokio::time::timeout(grace, self.wait()).await);
         self.kill();
         self.wait().await
+    }
+
+    /// Lets go of a child that has ended: whoever it left behind lives on.
+    pub fn release(mut self) {
+        self.gone = true;
     }
 
     /// Tells the child's terminal its new size. Nothing without a terminal.

@@ -7,6 +7,7 @@
 //! | `Bash(git log:*)` | commands that look like this |
 //! | `Read(…)`, `Edit(…)` | files, as gitignore patterns with an anchor |
 //! | `WebFetch(domain:…)` | hosts |
+//! | `Agent(reviewer)`, `Skill(deploy *)` | agents and skills, by name |
 
 mod command;
 pub mod names;
@@ -62,6 +63,8 @@ enum Spec {
     Path(Kind, PathPattern),
     /// Hosts, by labels.
     Host(String),
+    /// What a tool uses by name, such as agents: any of these patterns.
+    Named(Vec<String>, Vec<CommandPattern>),
     /// Nothing we ask rules about; why.
     Unused(&'static str),
 }
@@ -140,6 +143,7 @@ impl Rule {
             | Spec::Everything
             | Spec::Command(_)
             | Spec::Path(..)
+            | Spec::Named(..)
             | Spec::Host(_) => None,
         }
     }
@@ -157,6 +161,28 @@ impl Rule {
             | Spec::Command(_)
             | Spec::Path(..)
             | Spec::Host(_)
+            | Spec::Named(..)
+            | Spec::Unused(_) => false,
+        }
+    }
+
+    /// Whether it is about something that `tool` uses by name.
+    pub fn covers_named(&self, tool: &str, name: &str) -> bool {
+        matches!(&self.spec, Spec::Named(tools, patterns)
+            if tools.iter().any(|it| it == tool) && patterns.iter().any(|it| it.matches(name)))
+    }
+
+    /// The tool it narrows, where it is about some of what one tool does.
+    pub fn narrows(&self, tool: &str) -> bool {
+        match &self.spec {
+            Spec::Command(_) => kind_of(tool) == Kind::Run,
+            Spec::Path(kind, _) => kind_of(tool) == *kind,
+            Spec::Host(_) => kind_of(tool) == Kind::Fetch,
+            Spec::Named(tools, _) => tools.iter().any(|it| it == tool),
+            Spec::Kind(_)
+            | Spec::Tools(_)
+            | Spec::Servers(_)
+            | Spec::Everything
             | Spec::Unused(_) => false,
         }
     }
@@ -168,7 +194,11 @@ impl Rule {
             Spec::Kind(own) => *own == kind,
             Spec::Tools(tools) => tools.iter().any(|it| it == tool),
             Spec::Servers(pattern) => pattern.matches(tool),
-            Spec::Command(_) | Spec::Path(..) | Spec::Host(_) | Spec::Unused(_) => false,
+            Spec::Command(_)
+            | Spec::Path(..)
+            | Spec::Host(_)
+            | Spec::Named(..)
+            | Spec::Unused(_) => false,
         }
     }
 
@@ -182,6 +212,7 @@ impl Rule {
             | Spec::Everything
             | Spec::Path(..)
             | Spec::Host(_)
+            | Spec::Named(..)
             | Spec::Unused(_) => None,
         }
     }
@@ -327,9 +358,11 @@ fn with_spec(name: &str, inside: &str) -> Result<Spec, String> {
             Some(host) => domain(host.trim()).map(Spec::Host),
             None => Err("write `WebFetch(domain:example.com)`".to_owned()),
         },
-        "Agent" | "Task" | "agent" | "Skill" | "Cd" | "PowerShell" | "SlashCommand" => {
-            Ok(Spec::Unused("rules of this kind are not used"))
+        "Agent" | "Task" | "agent" | "Skill" | "skill" => {
+            let patterns = inside.split(',').map(str::trim).filter(|name| !name.is_empty());
+            Ok(Spec::Named(names::ours(name), patterns.map(CommandPattern::parse).collect()))
         }
+        "Cd" | "PowerShell" | "SlashCommand" => Ok(Spec::Unused("rules of this kind are not used")),
         _ if name.starts_with("mcp_") => {
             Err("rules for MCP tools have no brackets: `mcp__server__tool`".to_owned())
         }

@@ -219,16 +219,19 @@ impl Policy {
         if let Some(rule) = self.allowing(line, known.script) {
             return Verdict::by_rule(Decision::Allow, &rule).reaching(reach);
         }
-        if self.mode == Mode::AcceptEdits && caged {
+        if self.mode == Mode::AcceptEdits && caged && *taint == Taint::Clean {
             return Verdict::allow("the sandbox keeps it inside the workspace").reaching(reach);
         }
         let open = known.script.commands.iter().find_map(|it| match self.part(it).standing {
             Standing::Open(why) => Some(why),
             Standing::ReadOnly | Standing::Allowed(_) => None,
         });
-        Verdict::ask(open.unwrap_or(not_read_only))
-            .granting(self.line_grants(line, known.script))
-            .reaching(reach)
+        let mut why = open.unwrap_or(not_read_only);
+        if let (Mode::AcceptEdits, Taint::From(origin)) = (self.mode, taint) {
+            // A page that says "run this" must not find it run.
+            why = format!("{why}, while words from {origin} are in the context");
+        }
+        Verdict::ask(why).granting(self.line_grants(line, known.script)).reaching(reach)
     }
 
     /// The rule that allows a line: one for all commands, one for just this line, or one for each part

@@ -19,7 +19,7 @@ pub(super) fn signal(group: Pid, signal: Signal) {
 pub(super) fn has_members(group: Pid, stdio: Terminals) -> bool {
     test_kill_process_group(group).is_ok()
         || match stdio {
-            Terminals::Output | Terminals::InputOutput => false,
+            Terminals::Output | Terminals::InputOutput | Terminals::Apart => false,
             Terminals::Pty { .. } => !other_groups(group).is_empty(),
         }
 }

@@ -35,7 +35,7 @@ pub(super) fn prepare(command: &Command) -> Result<Steps, SpawnError> {
     let folder =
         CString::new(command.folder.as_os_str().as_bytes()).map_err(|error| start(error.into()))?;
     let terminal = match command.stdio {
-        Terminals::Output | Terminals::InputOutput => Ctty::None,
+        Terminals::Output | Terminals::InputOutput | Terminals::Apart => Ctty::None,
         Terminals::Pty { .. } => Ctty::Input,
     };
     let entry = match &command.cage {

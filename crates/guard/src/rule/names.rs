@@ -26,6 +26,7 @@ const CLAUDE: &[(&str, &[&str])] = &[
     ("AskUserQuestion", &["question"]),
     ("Task", &["agent"]),
     ("Agent", &["agent"]),
+    ("Skill", &["skill"]),
 ];
 
 /// crocbot's names and groups.
@@ -68,6 +69,7 @@ pub const OURS: &[&str] = &[
     "sourcegraph",
     "recall",
     "agent",
+    "skill",
     "agentic_fetch",
     "web_search",
     "web_fetch",
@@ -96,6 +98,17 @@ pub fn claude(tool: &str) -> String {
     }
     let known = CLAUDE.iter().find(|(_, tools)| tools.contains(&tool));
     known.map_or(tool, |(name, _)| name).to_owned()
+}
+
+/// The names one of our tools goes by where somebody looks for it with a pattern: its own, Claude Code's, and
+/// the earlier of two that Claude Code has given it.
+pub fn spellings(tool: &str) -> Vec<String> {
+    let mut names = vec![claude(tool), tool.to_owned()];
+    if tool == "agent" {
+        names.push("Agent".to_owned());
+    }
+    names.dedup();
+    names
 }
 
 /// The name a server's tool has at Claude Code.
@@ -131,5 +144,7 @@ mod tests {
         assert_eq!(claude("job_kill"), "KillShell");
         assert_eq!(claude("recall"), "recall");
         assert_eq!(claude("mcp_github_list_issues"), "mcp__github__list_issues");
+        assert_eq!(spellings("agent"), ["Task", "agent", "Agent"]);
+        assert_eq!(spellings("recall"), ["recall"]);
     }
 }

@@ -3,8 +3,8 @@
 use std::fs;
 
 use base::protocol::Mode;
-use guard::policy::Depth;
-use guard::{Action, Decision, Reach, Rule, Taint, rule::Source};
+use guard::policy::{Bound, Depth};
+use guard::{Action, Decision, Policy, Reach, Rule, Taint, rule::Source};
 use proptest::prelude::*;
 
 use crate::room::{Room, parsed, tainted};
@@ -505,4 +505,67 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn what_is_below_a_policy_never_allows_more() {
+    let own = Room::new().allow(&["Bash", "Edit", "WebFetch"]).deny(&["Read(//etc/**)"]);
+    let parent = Room::new().allow(&["Bash(cargo test:*)"]).deny(&["Bash(rm:*)"]);
+    for mode in ALL_MODES {
+        let child = Policy { mode, ..own.policy.clone() }.within(&parent.policy);
+        assert!(matches!(child.mode, Mode::Default | Mode::DontAsk | Mode::Plan), "{mode:?}");
+        for command in ["rm x", "cargo test", "make", "cat a", "echo hi > a"] {
+            let action = parent.command(command);
+            let above =
+                parent.policy.decide("bash", std::slice::from_ref(&action), &Taint::Clean).decision;
+            let below = child.decide("bash", &[action], &Taint::Clean).decision;
+            assert!(below >= above || mode == Mode::Plan, "{mode:?} {command}: {below:?}");
+        }
+        assert_eq!(child.decide("bash", &[parent.command("rm x")], &Taint::Clean).decision, Deny);
+    }
+}
+
+#[test]
+fn an_agent_keeps_to_what_its_tools_are_for() {
+    let mut room = Room::new().mode(Mode::Bypass);
+    let rules = ["Bash(git log:*)", "Edit(docs/**)", "Agent(a, b)"];
+    let rules = rules.iter().map(|rule| Rule::parse(rule).unwrap()).collect();
+    room.policy.bounds.push(Bound { agent: "historian".to_owned(), rules });
+    let said =
+        |tool: &str, action: Action| room.policy.decide(tool, &[action], &Taint::Clean).decision;
+    assert_eq!(said("bash", room.command("git log -3")), Allow);
+    assert_eq!(said("bash", room.command("git log -3 && git push")), Deny);
+    assert_eq!(said("bash", room.command("curl x.example")), Deny);
+    assert_eq!(said("edit", Action::Edit(room.spot("docs/a.md"))), Allow);
+    assert_eq!(said("edit", Action::Edit(room.spot("src/a.rs"))), Deny);
+    assert_eq!(said("agent", Action::Named("b".to_owned())), Allow);
+    assert_eq!(said("agent", Action::Named("c".to_owned())), Deny);
+    // Tools that no rule narrows are as they were.
+    assert_eq!(said("todos", Action::Inner), Allow);
+    assert_eq!(said("view", Action::Read(room.spot("src/a.rs"))), Allow);
+}
+
+#[test]
+fn agents_and_skills_are_denied_by_name() {
+    let room = Room::new().ask(&["Skill(deploy *)"]).deny(&["Agent(Explore,wide-*)"]);
+    let said = |tool: &str, name: &str| {
+        room.policy.decide(tool, &[Action::Named(name.to_owned())], &Taint::Clean).decision
+    };
+    assert_eq!(said("agent", "Explore"), Deny);
+    assert_eq!(said("agent", "wide-open"), Deny);
+    assert_eq!(said("agent", "reviewer"), Allow);
+    assert_eq!(said("skill", "deploy now"), Ask);
+    assert_eq!(said("skill", "format"), Allow);
+}
+
+#[test]
+fn words_from_the_web_run_nothing_unasked() {
+    let room = Room::new().mode(Mode::AcceptEdits).allow(&["Bash(cargo test:*)"]);
+    let said = |command: &str, taint: &Taint| {
+        room.policy.decide("bash", &[room.command(command)], taint).decision
+    };
+    assert_eq!(said("make install", &Taint::Clean), Allow);
+    assert_eq!(said("make install", &tainted()), Ask);
+    assert_eq!(said("cargo test", &tainted()), Allow, "the user named it");
+    assert_eq!(said("cat README.md", &tainted()), Allow, "it only reads");
 }

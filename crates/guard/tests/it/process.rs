@@ -51,6 +51,49 @@ async fn output_and_error_come_in_the_order_they_were_written() {
 }
 
 #[tokio::test]
+async fn a_program_is_the_first_that_runs_on_the_childs_path_and_keeps_its_name() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let dir = tempfile::tempdir().unwrap();
+    for (folder, mode) in [("notes", 0o644), ("mine", 0o755)] {
+        let program = dir.path().join(folder).join("greet");
+        std::fs::create_dir(dir.path().join(folder)).unwrap();
+        std::fs::write(&program, format!("#!/bin/sh\necho {folder}\n")).unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(mode)).unwrap();
+    }
+    let root = dir.path().display();
+    // A folder of that name, and one relative to where the child runs, are not in the way.
+    std::fs::create_dir_all(dir.path().join("folder/greet")).unwrap();
+    for path in [
+        format!("/nowhere:{root}/notes:{root}/mine:/usr/bin:/bin"),
+        format!("{root}/folder:{root}/mine:/usr/bin:/bin"),
+        format!("mine:{root}/notes:/usr/bin:/bin"),
+    ] {
+        let mut command = command("", Terminals::Output);
+        command.program = "greet".to_owned();
+        command.args.clear();
+        command.folder = dir.path().to_owned();
+        command.env = Env::from_iter([("PATH", path.as_str())]);
+        assert_eq!(finish(command).await.ok(), "mine\n", "{path}");
+    }
+    assert_eq!(output("echo $0", Terminals::Output).await, "bash\n");
+}
+
+#[tokio::test]
+async fn output_and_error_come_apart_where_that_is_asked_for() {
+    let script = "cat; echo out; echo complaint >&2";
+    let mut child = command(script, Terminals::Apart).spawn().unwrap();
+    let mut input = child.input.take().unwrap();
+    input.write_all(b"in\n").await.unwrap();
+    drop(input);
+    let (mut text, mut complaint) = (String::new(), String::new());
+    child.output.take().unwrap().read_to_string(&mut text).await.unwrap();
+    child.error.take().unwrap().read_to_string(&mut complaint).await.unwrap();
+    assert_eq!((text.as_str(), complaint.as_str()), ("in\nout\n", "complaint\n"));
+    assert!(child.wait().await.unwrap().success());
+}
+
+#[tokio::test]
 async fn input_is_closed_unless_asked_for() {
     assert_eq!(output("cat; echo end", Terminals::Output).await, "end\n");
     let mut child = command("cat; echo end", Terminals::InputOutput).spawn().unwrap();

@@ -28,7 +28,7 @@ impl Room {
         }
         let fence = Fence::new(&top.join("work"), &[], &top.join("home")).unwrap();
         let (rules, mode, cage) = (Rules::default(), Mode::Default, CageState::Works);
-        Self { _dir: dir, top, policy: Policy { rules, mode, fence, cage } }
+        Self { _dir: dir, top, policy: Policy { rules, mode, fence, cage, bounds: Vec::new() } }
     }
 
     pub(crate) fn mode(mut self, mode: Mode) -> Self {
