@@ -17,7 +17,14 @@ const WINDOW: usize = 100;
 fn new_session(at: i64) -> NewSession {
     let folder = format!("/work/{}", at % 40);
     let at = Timestamp::from_millis(at);
-    NewSession { id: SessionId::new(), folder: folder.clone(), project: folder, parent: None, at }
+    NewSession {
+        id: SessionId::new(),
+        folder: folder.clone(),
+        project: folder,
+        agent: None,
+        child_of: None,
+        at,
+    }
 }
 
 fn entry(parent: Option<EntryId>) -> Entry {

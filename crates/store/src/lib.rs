@@ -47,6 +47,6 @@ pub use pending::Pending;
 pub use project::project_of;
 pub use queue::Queued;
 pub use reads::ReadMark;
-pub use sessions::{NewSession, Place, Session, SessionFilter};
+pub use sessions::{ChildOf, NewSession, Place, Report, Session, SessionFilter};
 pub use store::Store;
 pub use usage::{By, CallKind, CallStatus, UsageKey, UsageQuery, UsageRow, UsageSum};

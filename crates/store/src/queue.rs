@@ -26,21 +26,7 @@ pub struct Queued {
 impl Store {
     /// Puts a prompt at the end of the session's queue.
     pub fn enqueue(&self, session: SessionId, prompt: Queued) -> Pending<()> {
-        self.write(move |connection| {
-            head_seq(connection, session)?;
-            let mut insert = connection.prepare_cached(
-                "INSERT INTO queue (session, entry, at, mode, parts) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT DO NOTHING",
-            )?;
-            let mode = match prompt.delivery {
-                Delivery::Steer => "steer",
-                Delivery::Queue => "queue",
-            };
-            let parts = encode("a waiting prompt", &prompt.parts)?;
-            let key = (session.as_bytes(), prompt.entry.as_bytes());
-            insert.execute((key.0, key.1, prompt.at.as_millis(), mode, parts))?;
-            Ok(())
-        })
+        self.write(move |connection| add(connection, session, &prompt))
     }
 
     /// The prompts that wait, oldest first.
@@ -72,6 +58,27 @@ impl Store {
     pub fn unqueue(&self, session: SessionId, entry: EntryId) -> Pending<bool> {
         self.write(move |connection| Ok(remove(connection, session, entry)? > 0))
     }
+}
+
+/// Puts a prompt at the end of a session's queue, inside a transaction.
+pub(crate) fn add(
+    connection: &Connection,
+    session: SessionId,
+    prompt: &Queued,
+) -> Result<(), Fault> {
+    head_seq(connection, session)?;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO queue (session, entry, at, mode, parts) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT DO NOTHING",
+    )?;
+    let mode = match prompt.delivery {
+        Delivery::Steer => "steer",
+        Delivery::Queue => "queue",
+    };
+    let parts = encode("a waiting prompt", &prompt.parts)?;
+    let key = (session.as_bytes(), prompt.entry.as_bytes());
+    insert.execute((key.0, key.1, prompt.at.as_millis(), mode, parts))?;
+    Ok(())
 }
 
 /// Takes prompts that have just become entries out of the queue.

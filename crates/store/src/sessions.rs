@@ -1,14 +1,15 @@
 //! Sessions: made, listed, found by the beginning of their id, renamed, deleted.
 
 use base::protocol::SessionSummary;
-use base::{EntryId, ModelRef, SessionId, Timestamp};
+use base::{CallId, EntryId, ModelRef, SessionId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::entries::{entry_id_of, seq_of};
 use crate::error::{Fault, StoreError};
 use crate::pending::Pending;
+use crate::queue::{self, Queued};
 use crate::store::Store;
-use crate::usage::{self, unsigned};
+use crate::usage::{self, FAMILY, unsigned};
 
 /// A session to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,10 +20,32 @@ pub struct NewSession {
     pub folder: String,
     /// The project that folder belongs to; see [`crate::project_of`].
     pub project: String,
-    /// The session that starts it as a sub-agent.
-    pub parent: Option<SessionId>,
+    /// The agent it runs as; none for ours.
+    pub agent: Option<String>,
+    /// What it is to the session that starts it as a sub-agent.
+    pub child_of: Option<ChildOf>,
     /// When it begins.
     pub at: Timestamp,
+}
+
+/// What a sub-agent's session is to the session that starts it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChildOf {
+    /// That session.
+    pub parent: SessionId,
+    /// Its call that the sub-agent works for.
+    pub call: CallId,
+    /// Whether the parent waits for the result, or must be told of it.
+    pub report: Report,
+}
+
+/// Whether a sub-agent's end must still be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Report {
+    /// It was told, or somebody waits for it.
+    Told,
+    /// The parent goes on meanwhile and must be told.
+    Owed,
 }
 
 /// A session, as the store knows it.
@@ -32,8 +55,10 @@ pub struct Session {
     pub summary: SessionSummary,
     /// The project it belongs to.
     pub project: String,
-    /// The session that started it as a sub-agent.
-    pub parent: Option<SessionId>,
+    /// The agent it runs as; none for ours.
+    pub agent: Option<String>,
+    /// What it is to the session that started it as a sub-agent.
+    pub child_of: Option<ChildOf>,
     /// The newest entry of the current branch.
     pub head: Option<EntryId>,
 }
@@ -111,11 +136,47 @@ impl Store {
         })
     }
 
-    /// Deletes a session with its entries, journal, grants and reads. The ledger keeps what it cost.
+    /// Deletes a session with its sub-agents, their entries, journal, grants and reads. The ledger keeps what
+    /// they cost.
     pub fn delete(&self, id: SessionId) -> Pending<()> {
         self.write(move |connection| {
-            let mut delete = connection.prepare_cached("DELETE FROM sessions WHERE id = ?1")?;
-            must_exist(delete.execute([id.as_bytes()])?, id)
+            let sql = format!("{FAMILY} DELETE FROM sessions WHERE id IN (SELECT id FROM family)");
+            let mut delete = connection.prepare_cached(&sql)?;
+            must_exist(delete.execute(named_params! { ":root": id.as_bytes() })?, id)
+        })
+    }
+
+    /// The sub-agents of a session whose end it must still be told, oldest first.
+    pub fn owed_reports(&self, parent: SessionId) -> Pending<Vec<SessionId>> {
+        self.read(move |connection| {
+            let mut query = connection.prepare_cached(
+                "SELECT id FROM sessions WHERE parent = ?1 AND owes_report ORDER BY id",
+            )?;
+            let rows = query.query_map([parent.as_bytes()], |row| row.get(0))?;
+            Ok(rows.map(|id| id.map(SessionId::from_bytes)).collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Puts what a sub-agent has to report into its parent's queue, once: tells whether it was still owed.
+    pub fn report(&self, child: SessionId, prompt: Queued) -> Pending<bool> {
+        self.write(move |connection| {
+            let mut pay = connection.prepare_cached(
+                "UPDATE sessions SET owes_report = 0 WHERE id = ?1 AND owes_report RETURNING parent",
+            )?;
+            let parent: Option<[u8; 16]> =
+                pay.query_row([child.as_bytes()], |row| row.get(0)).optional()?;
+            let Some(parent) = parent.map(SessionId::from_bytes) else { return Ok(false) };
+            queue::add(connection, parent, &prompt)?;
+            Ok(true)
+        })
+    }
+
+    /// Makes a sub-agent owe its parent a report again: it goes on with a follow-up.
+    pub fn owe_report(&self, child: SessionId) -> Pending<()> {
+        self.write(move |connection| {
+            let mut owe =
+                connection.prepare_cached("UPDATE sessions SET owes_report = 1 WHERE id = ?1")?;
+            must_exist(owe.execute([child.as_bytes()])?, child)
         })
     }
 
@@ -134,14 +195,19 @@ impl Store {
 /// Makes a session inside a transaction.
 pub(crate) fn create(connection: &Connection, new: &NewSession) -> Result<(), Fault> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO sessions (id, folder, project, parent, created, updated)
-         VALUES (:id, :folder, :project, :parent, :at, :at) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO sessions (id, folder, project, agent, parent, call, owes_report, created, updated)
+         VALUES (:id, :folder, :project, :agent, :parent, :call, :owes, :at, :at)
+         ON CONFLICT (id) DO NOTHING",
     )?;
+    let child_of = new.child_of.as_ref();
     let made = insert.execute(named_params! {
         ":id": new.id.as_bytes(),
         ":folder": new.folder,
         ":project": new.project,
-        ":parent": new.parent.as_ref().map(SessionId::as_bytes),
+        ":agent": new.agent,
+        ":parent": child_of.map(|child| child.parent.as_bytes()),
+        ":call": child_of.map(|child| child.call.as_str()),
+        ":owes": child_of.is_some_and(|child| child.report == Report::Owed),
         ":at": new.at.as_millis(),
     })?;
     if made == 0 && one(connection, new.id)?.summary.folder != new.folder {
@@ -159,12 +225,24 @@ fn one(connection: &Connection, id: SessionId) -> Result<Session, Fault> {
     let found = query.query_row([id.as_bytes()], summary).optional()?;
     let found = with_usage(connection, found.into_iter().collect())?.pop();
     let summary = found.ok_or(StoreError::NoSession(id))?;
-    let mut query = connection
-        .prepare_cached("SELECT project, parent, head_seq FROM sessions WHERE id = ?1")?;
-    let (project, parent, head): (String, Option<[u8; 16]>, Option<i64>) =
-        query.query_row([id.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let mut query = connection.prepare_cached(
+        "SELECT project, head_seq, agent, parent, call, owes_report FROM sessions WHERE id = ?1",
+    )?;
+    let (project, head, agent, child_of): (String, Option<i64>, Option<String>, _) = query
+        .query_row([id.as_bytes()], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, child_of(row)?))
+        })?;
     let head = head.map(|seq| entry_id_of(connection, seq)).transpose()?;
-    Ok(Session { summary, project, parent: parent.map(SessionId::from_bytes), head })
+    Ok(Session { summary, project, agent, child_of, head })
+}
+
+/// Reads the columns `parent`, `call` and `owes_report`, which follow three others.
+fn child_of(row: &Row<'_>) -> rusqlite::Result<Option<ChildOf>> {
+    let Some(parent) = row.get::<_, Option<[u8; 16]>>(3)? else { return Ok(None) };
+    let call: Option<String> = row.get(4)?;
+    let report = if row.get(5)? { Report::Owed } else { Report::Told };
+    let (parent, call) = (SessionId::from_bytes(parent), CallId::new(call.unwrap_or_default()));
+    Ok(Some(ChildOf { parent, call, report }))
 }
 
 fn list(connection: &Connection, filter: &SessionFilter) -> Result<Vec<SessionSummary>, Fault> {

@@ -91,7 +91,7 @@ pub struct UsageQuery {
     pub by: By,
     /// Only calls at or after this moment.
     pub since: Option<Timestamp>,
-    /// Only calls of this session.
+    /// Only calls of this session and its sub-agents.
     pub session: Option<SessionId>,
 }
 
@@ -152,13 +152,18 @@ impl Store {
     }
 }
 
-/// Tokens and money of one session.
+/// A session and all sub-agents below it, as the table `family`.
+pub(crate) const FAMILY: &str = "WITH RECURSIVE family(id) AS (VALUES (:root) UNION
+    SELECT sessions.id FROM sessions JOIN family ON sessions.parent = family.id)";
+
+/// Tokens and money of one session and its sub-agents.
 pub(crate) fn of_session(
     connection: &Connection,
     session: SessionId,
 ) -> Result<(Usage, Money), Fault> {
-    let sql = format!("SELECT {SUMS} FROM usage WHERE session = ?1");
-    let sum = connection.prepare_cached(&sql)?.query_row([session.as_bytes()], sum)?;
+    let sql = format!("{FAMILY} SELECT {SUMS} FROM usage WHERE session IN (SELECT id FROM family)");
+    let root = named_params! { ":root": session.as_bytes() };
+    let sum = connection.prepare_cached(&sql)?.query_row(root, sum)?;
     Ok((sum.usage, sum.cost))
 }
 
@@ -236,14 +241,15 @@ fn sums(connection: &Connection, query: &UsageQuery) -> Result<Vec<(UsageKey, Us
         By::Day(_) => format!("(at - ((at % {MINUTE_MS}) + {MINUTE_MS}) % {MINUTE_MS})"),
     };
     let sql = format!(
-        "SELECT {SUMS}, {columns} FROM usage
-         WHERE (:since IS NULL OR at >= :since) AND (:session IS NULL OR session = :session)
+        "{FAMILY} SELECT {SUMS}, {columns} FROM usage
+         WHERE (:since IS NULL OR at >= :since)
+           AND (:root IS NULL OR session IN (SELECT id FROM family))
          GROUP BY {columns}"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query(named_params! {
         ":since": query.since.map(Timestamp::as_millis),
-        ":session": query.session.as_ref().map(SessionId::as_bytes),
+        ":root": query.session.as_ref().map(SessionId::as_bytes),
     })?;
     let mut sums: BTreeMap<UsageKey, UsageSum> = BTreeMap::new();
     while let Some(row) = rows.next()? {

@@ -11,7 +11,8 @@ fn session(store: &Store) -> SessionId {
     let id = SessionId::new();
     let place = "/work".to_owned();
     let at = Timestamp::default();
-    let new = NewSession { id, folder: place.clone(), project: place, parent: None, at };
+    let new =
+        NewSession { id, folder: place.clone(), project: place, agent: None, child_of: None, at };
     store.create_session(new).wait().unwrap();
     id
 }

@@ -1,7 +1,10 @@
 //! Sessions: listed, searched, abbreviated, renamed, deleted.
 
-use base::{Entry, ModelRef, SessionId, Timestamp};
-use store::{NewSession, Place, SessionFilter, Store, StoreError};
+use base::protocol::Delivery;
+use base::{CallId, Entry, EntryId, ModelRef, Money, Part, SessionId, Timestamp};
+use store::{
+    By, ChildOf, NewSession, Place, Queued, Report, SessionFilter, Store, StoreError, UsageQuery,
+};
 
 use crate::support;
 
@@ -61,12 +64,73 @@ fn a_search_looks_at_what_was_said_and_not_at_how_it_is_kept() {
 fn sub_agents_are_not_listed_but_found_by_id() {
     let store = Store::in_memory().unwrap();
     let parent = talked(&store, "/work/a", "parent", 10);
-    let child = NewSession { parent: Some(parent), ..support::new_session("/work/a", 20) };
+    let child = child_of(parent, Report::Told);
     store.create_session(child.clone()).wait().unwrap();
     assert_eq!(titles(&store, SessionFilter::default()), ["parent"]);
-    assert_eq!(store.session(child.id).wait().unwrap().parent, Some(parent));
+    let kept = store.session(child.id).wait().unwrap();
+    assert_eq!((kept.child_of, kept.agent), (child.child_of, child.agent));
     let found = store.sessions_with_prefix(&child.id.to_string(), 5).wait().unwrap();
     assert_eq!(found.len(), 1);
+}
+
+fn child_of(parent: SessionId, report: Report) -> NewSession {
+    let child_of = Some(ChildOf { parent, call: CallId::new("call_1"), report });
+    let agent = Some("reviewer".to_owned());
+    NewSession { agent, child_of, ..support::new_session("/work/a", 20) }
+}
+
+#[test]
+fn what_sub_agents_cost_counts_for_every_ancestor() {
+    let store = Store::in_memory().unwrap();
+    let root = talked(&store, "/work/a", "root", 10);
+    let child = child_of(root, Report::Told);
+    store.create_session(child.clone()).wait().unwrap();
+    let grandchild = child_of(child.id, Report::Told);
+    store.create_session(grandchild.clone()).wait().unwrap();
+    let other = talked(&store, "/work/a", "other", 11);
+    for (session, input) in [(root, 1), (child.id, 20), (grandchild.id, 300), (other, 4_000)] {
+        store.record_usage(support::paid(session, input)).wait().unwrap();
+    }
+    let spent = |id| store.session(id).wait().unwrap().summary;
+    assert_eq!(spent(root).usage.input, 321);
+    assert_eq!(spent(child.id).usage.input, 320);
+    assert_eq!(spent(grandchild.id).usage.input, 300);
+    assert_eq!(spent(root).cost, Money::from_pico(321));
+    let query = UsageQuery { by: By::All, since: None, session: Some(root) };
+    let sums = store.usage(query).wait().unwrap();
+    assert_eq!(sums[0].1.calls, 3);
+    store.delete(root).wait().unwrap();
+    assert!(store.session(grandchild.id).wait().is_err(), "a family goes together");
+    assert!(store.session(other).wait().is_ok());
+}
+
+#[test]
+fn a_sub_agents_end_is_told_once() {
+    let store = Store::in_memory().unwrap();
+    let parent = talked(&store, "/work/a", "parent", 10);
+    let (waited_for, in_background) =
+        (child_of(parent, Report::Told), child_of(parent, Report::Owed));
+    for child in [&waited_for, &in_background] {
+        store.create_session(child.clone()).wait().unwrap();
+    }
+    assert_eq!(store.owed_reports(parent).wait().unwrap(), [in_background.id]);
+    let word = |text: &str| Queued {
+        entry: EntryId::new(),
+        at: Timestamp::from_millis(30),
+        delivery: Delivery::Steer,
+        parts: vec![Part::user_text(text)],
+    };
+    assert!(store.report(in_background.id, word("done")).wait().unwrap());
+    assert!(!store.report(in_background.id, word("done again")).wait().unwrap());
+    assert!(!store.report(waited_for.id, word("nobody asked")).wait().unwrap());
+    let waiting = store.queued(parent).wait().unwrap();
+    assert_eq!(
+        waiting.iter().map(|it| it.parts.clone()).collect::<Vec<_>>(),
+        [vec![Part::user_text("done")]]
+    );
+    assert_eq!(store.owed_reports(parent).wait().unwrap(), []);
+    store.owe_report(waited_for.id).wait().unwrap();
+    assert_eq!(store.owed_reports(parent).wait().unwrap(), [waited_for.id]);
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use base::{Entry, EntryId, EntryKind, ModelRef, Part, SessionId, StopReason, Timestamp, Usage};
+use base::{
+    Entry, EntryId, EntryKind, ModelRef, Money, Part, SessionId, StopReason, Timestamp, Usage,
+};
 use rusqlite::{Connection, OpenFlags};
-use store::{NewSession, Store};
+use store::{CallKind, CallStatus, NewSession, Store, UsageRow};
 use tempfile::TempDir;
 
 /// A folder that goes away with the test, and where its database is.
@@ -34,8 +36,23 @@ pub(crate) fn new_session(folder: &str, at_ms: i64) -> NewSession {
         id: SessionId::new(),
         folder: folder.to_owned(),
         project: folder.to_owned(),
-        parent: None,
+        agent: None,
+        child_of: None,
         at: Timestamp::from_millis(at_ms),
+    }
+}
+
+/// A call that used `input` tokens, each for a picodollar.
+pub(crate) fn paid(session: SessionId, input: u64) -> UsageRow {
+    UsageRow {
+        session: Some(session),
+        at: Timestamp::from_millis(2_500),
+        model: ModelRef::new("demo", "tour"),
+        kind: CallKind::Main,
+        status: CallStatus::Done,
+        usage: Usage { input, ..Usage::default() },
+        cost: Some(Money::from_pico(i64::try_from(input).unwrap())),
+        duration_ms: 7,
     }
 }
 
