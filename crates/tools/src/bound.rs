@@ -209,7 +209,9 @@ pub fn bounded(text: &str, spill: Spill) -> String {
 
 /// Where the output of a call goes when it is too long: a file named like the call.
 pub fn spill_for(ctx: &crate::ToolCtx) -> Spill {
-    Spill::new(PathBuf::clone(&ctx.workspace.spill), ctx.call.as_str())
+    let folder = PathBuf::clone(&ctx.workspace.spill);
+    let shown = ctx.workspace.fence.shown(&folder);
+    Spill::new(folder, ctx.call.as_str()).shown_in(shown)
 }
 
 /// Most that [`Bounded::last_lines`] gives: eight lines of a wide terminal.

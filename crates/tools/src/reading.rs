@@ -1,7 +1,7 @@
 //! A file as a model reads it: lines of text, a picture, pages of a document, cells of a notebook. Never
 //! more of it in memory than is shown, whatever its size, but for formats that can only be read whole.
 
-mod document;
+pub(crate) mod document;
 mod lines;
 mod near;
 mod notebook;
@@ -104,7 +104,8 @@ impl Reading<'_> {
             Kind::Document => {
                 let bytes = self.whole(file, size)?;
                 self.remember(Fingerprint::of(&bytes))?;
-                document::show(&bytes, self).map(Shown::text)
+                let shown = document::show(&bytes, self.name, self.part, self.cancel);
+                shown.map(Shown::text)
             }
             Kind::Notebook => {
                 let bytes = self.whole(file, size)?;

@@ -5,27 +5,39 @@
 //! | [`client`] | the HTTP client: certificates, proxies, and a resolver that asks the gate |
 //! | [`cache`] | answers kept on disk, as long as their servers say |
 //! | [`decode`] | what a body is, and its text in whatever encoding |
+//! | [`load`] | an answer: kept, asked for again, or new |
 //! | [`page`] | HTML as Markdown or plain text |
+//! | [`readable`] | an answer of any kind as text |
 //! | [`excerpt`] | the beginning of a long text, and all of it in a file |
+//! | [`visit`] | the pages of one run: fetched once, saved if long, remembered as sources |
+//! | [`engine`] | search engines |
+//! | [`frame`] | words from the web set apart from ours |
 //!
 //! Every address goes through [`guard::net::Gate`]: as written, at each redirect, and as it resolves.
 
 pub(crate) mod cache;
 mod client;
 pub(crate) mod decode;
+pub(crate) mod engine;
 pub(crate) mod excerpt;
+pub mod frame;
+mod load;
 pub(crate) mod page;
+pub(crate) mod readable;
 #[cfg(test)]
 mod tests;
+pub mod visit;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::Env;
-use base::config::Network;
+use base::config::{Network, Search, Tools};
 use guard::net::{Gate, NetError, Opening};
-use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{
+    ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, USER_AGENT,
+};
 use reqwest::{Response, StatusCode};
 use url::Url;
 
@@ -33,6 +45,8 @@ use crate::tool::ToolError;
 use crate::workspace::ToolCtx;
 
 use client::{Clients, Lookup};
+use engine::{Finder, Found, SearchError};
+use visit::{Source, Visits};
 
 /// Time an answer may take unless a call says otherwise.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
@@ -42,6 +56,8 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Web {
     gate: Arc<Gate>,
     clients: Arc<Clients>,
+    finder: Arc<Finder>,
+    visits: Visits,
 }
 
 /// Why there is no answer. A model reads it.
@@ -77,6 +93,14 @@ pub(crate) enum WebError {
         /// How long it was waited for.
         seconds: u64,
     },
+    /// It took too long, and nobody can ask for more time.
+    #[error("{host} did not answer within {seconds} s; go on with another page")]
+    Slow {
+        /// Who was asked.
+        host: String,
+        /// How long it was waited for.
+        seconds: u64,
+    },
     /// A redirect that says nothing of use.
     #[error("{0} redirects to nowhere")]
     Nowhere(String),
@@ -107,24 +131,54 @@ impl Web {
         Self::with_lookup(gate, network, env, client::system_lookup())
     }
 
-    /// As the settings say: `allow` is `tools.fetch.allow_private`. Entries that cannot be read are returned
-    /// as warnings and let nothing through.
-    pub fn from_settings(allow: &[String], network: &Network, env: &Env) -> (Self, Vec<String>) {
+    /// As the settings say. Entries of `tools.fetch.allow_private` that cannot be read are returned as
+    /// warnings and let nothing through.
+    pub fn from_settings(tools: &Tools, network: &Network, env: &Env) -> (Self, Vec<String>) {
         let mut warnings = Vec::new();
         let mut openings = Vec::new();
-        for text in allow {
+        for text in &tools.fetch.allow_private {
             match text.parse::<Opening>() {
                 Ok(opening) => openings.push(opening),
                 Err(error) => warnings.push(format!("tools.fetch.allow_private: {error}")),
             }
         }
-        (Self::new(Gate::with(openings), network, env), warnings)
+        let web = Self::new(Gate::with(openings), network, env);
+        (web.searching(&tools.search, network, env), warnings)
+    }
+
+    /// The same way to the web, searched as `settings` say.
+    #[must_use]
+    pub fn searching(mut self, settings: &Search, network: &Network, env: &Env) -> Self {
+        self.finder = Arc::new(Finder::new(settings, network, env));
+        self
+    }
+
+    /// The same way to the web for another run, which has visited nothing yet.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self { visits: Visits::default(), ..self.clone() }
+    }
+
+    /// The pages `web_fetch` has fetched in this run, in order.
+    pub fn sources(&self) -> Vec<Source> {
+        self.visits.sources()
+    }
+
+    /// Searches the web.
+    pub(crate) async fn search(&self, query: &str, count: usize) -> Result<Found, SearchError> {
+        self.finder.find(self, query, count).await
+    }
+
+    /// The address that a search would ask.
+    pub(crate) fn search_address(&self, query: &str) -> Result<Url, SearchError> {
+        self.finder.address(query)
     }
 
     fn with_lookup(gate: Gate, network: &Network, env: &Env, lookup: Lookup) -> Self {
         let gate = Arc::new(gate);
         let clients = Clients::new(gate.clone(), network, env, lookup);
-        Self { gate, clients: Arc::new(clients) }
+        let finder = Arc::new(Finder::new(&Search::default(), network, env));
+        Self { gate, clients: Arc::new(clients), finder, visits: Visits::default() }
     }
 
     /// Reads an address and judges it as it is written.
@@ -161,12 +215,35 @@ impl Web {
         }
         unreachable!("the gate ends every chain of redirects")
     }
+
+    /// Posts JSON to `url`. No redirect is followed: what is posted is meant for one host.
+    pub(crate) async fn post(
+        &self,
+        url: &Url,
+        headers: HeaderMap,
+        body: String,
+    ) -> Result<Response, WebError> {
+        self.gate.check(url)?;
+        let client = self.clients.client(url).await?;
+        let request = client.post(url.clone()).headers(headers);
+        let request = request.header(CONTENT_TYPE, "application/json").body(body);
+        let answer = request.send().await.map_err(|error| failed(url, &error))?;
+        if is_redirect(answer.status()) {
+            return Err(WebError::Nowhere(host(url)));
+        }
+        Ok(answer)
+    }
 }
 
 impl fmt::Debug for Web {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Web").field("gate", &self.gate).finish_non_exhaustive()
     }
+}
+
+/// A page's HTML as Markdown: its article or main part where it has one, without what nobody sees.
+pub fn to_markdown(html: &str, url: &Url) -> String {
+    page::render(html, url, page::Format::Markdown).text
 }
 
 /// Reads an address; a bare `example.com/page` is meant as https.
@@ -257,7 +334,8 @@ impl From<WebError> for ToolError {
 
 /// What may be told to another host than the first.
 fn general(mut headers: HeaderMap) -> HeaderMap {
-    headers.remove(ACCEPT).map(|value| HeaderMap::from_iter([(ACCEPT, value)])).unwrap_or_default()
+    let told = [ACCEPT, USER_AGENT].map(|name| Some((name.clone(), headers.remove(name)?)));
+    told.into_iter().flatten().collect()
 }
 
 /// A header map of one header, if its value is one.

@@ -15,6 +15,8 @@ const SAME_NAMES: u32 = 1_000;
 #[derive(Debug)]
 pub struct Spill {
     folder: PathBuf,
+    /// The folder as the session may know it.
+    shown: PathBuf,
     name: String,
     cap: u64,
     state: State,
@@ -39,7 +41,14 @@ impl Spill {
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
         let name: String = call.chars().take(NAME_CHARS).map(plain).collect();
         let name = if name.is_empty() { "output".to_owned() } else { name };
-        Self { folder, name, cap: CAP_BYTES, state: State::Waiting }
+        Self { shown: folder.clone(), folder, name, cap: CAP_BYTES, state: State::Waiting }
+    }
+
+    /// The same, with the folder told by another name.
+    #[must_use]
+    pub fn shown_in(mut self, shown: PathBuf) -> Self {
+        self.shown = shown;
+        self
     }
 
     /// The same with another cap.
@@ -99,12 +108,17 @@ impl Spill {
     pub(super) fn describe(&self) -> String {
         match &self.state {
             State::Waiting => "nothing more was kept".to_owned(),
-            State::Open { path, .. } => format!("all of it is in {}", path.display()),
+            State::Open { path, .. } => format!("all of it is in {}", self.name_of(path).display()),
             State::Full { path, .. } => {
-                format!("the first {} MB are in {}", self.cap / (1024 * 1024), path.display())
+                let (megabytes, path) = (self.cap / (1024 * 1024), self.name_of(path));
+                format!("the first {megabytes} MB are in {}", path.display())
             }
             State::Failed(error) => format!("it could not be kept in a file: {error}"),
         }
+    }
+
+    fn name_of(&self, path: &Path) -> PathBuf {
+        path.file_name().map_or_else(|| self.shown.clone(), |name| self.shown.join(name))
     }
 
     fn fill(&mut self) {

@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 
 use lopdf::{Document, LoadOptions};
 
-use super::{Reading, SHOWN, cut};
+use tokio_util::sync::CancellationToken;
+
+use super::{Part, SHOWN, cut};
 use crate::tool::ToolError;
 
 /// Pages shown if nobody says how many.
@@ -15,9 +17,13 @@ const USUAL: usize = 20;
 /// Most that one compressed part of a document may unfold to.
 const UNFOLDED: usize = 50_000_000;
 
-/// Shows pages of a document.
-pub(super) fn show(bytes: &[u8], reading: &Reading<'_>) -> Result<String, ToolError> {
-    let name = reading.name;
+/// Shows pages of a document, under the name it has for the user.
+pub(crate) fn show(
+    bytes: &[u8],
+    name: &str,
+    part: Part,
+    cancel: &CancellationToken,
+) -> Result<String, ToolError> {
     let options = LoadOptions { max_decompressed_size: Some(UNFOLDED), ..LoadOptions::default() };
     let document = Document::load_mem_with_options(bytes, options).map_err(|error| {
         ToolError::Refused(format!("{name} is a PDF that cannot be read: {error}"))
@@ -27,11 +33,11 @@ pub(super) fn show(bytes: &[u8], reading: &Reading<'_>) -> Result<String, ToolEr
     }
     let pages: Vec<u32> = document.get_pages().into_keys().collect();
     let all = pages.len();
-    let first = reading.part.first.max(1);
+    let first = part.first.max(1);
     let mut out = String::new();
     let mut shown = 0;
-    for &page in pages.iter().skip(first - 1).take(reading.part.count.unwrap_or(USUAL)) {
-        if out.len() >= SHOWN || reading.cancel.is_cancelled() {
+    for &page in pages.iter().skip(first - 1).take(part.count.unwrap_or(USUAL)) {
+        if out.len() >= SHOWN || cancel.is_cancelled() {
             break;
         }
         let text = text_of(&document, page);

@@ -1,6 +1,6 @@
 //! What may have been meant by a path that leads nowhere.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use guard::{EntryKind, Spot};
 use ignore::WalkBuilder;
@@ -24,8 +24,7 @@ pub(crate) fn near_misses(workspace: &Workspace, spot: &Spot) -> Vec<String> {
     }
     let mut given: Vec<String> = Vec::new();
     for path in found {
-        let path =
-            path.strip_prefix(workspace.fence.folder()).unwrap_or(&path).display().to_string();
+        let path = name_of(workspace, &path);
         if given.len() < GIVEN && !given.contains(&path) {
             given.push(path);
         }
@@ -33,8 +32,18 @@ pub(crate) fn near_misses(workspace: &Workspace, spot: &Spot) -> Vec<String> {
     given
 }
 
+fn name_of(workspace: &Workspace, path: &Path) -> String {
+    match path.strip_prefix(workspace.fence.folder()) {
+        Ok(below) => below.display().to_string(),
+        Err(_) => workspace.fence.shown(path).display().to_string(),
+    }
+}
+
 fn like_it_here(workspace: &Workspace, spot: &Spot, name: &str) -> Vec<PathBuf> {
     let Some(folder) = spot.real.parent() else { return Vec::new() };
+    if !workspace.fence.roots().iter().any(|root| folder.starts_with(root)) {
+        return Vec::new();
+    }
     let here = Spot { asked: folder.to_owned(), real: folder.to_owned(), inside: true };
     let Ok(entries) = workspace.fence.read_dir(&here) else { return Vec::new() };
     let wanted = stem_and_end(name);

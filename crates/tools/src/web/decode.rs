@@ -15,6 +15,8 @@ pub(crate) enum Kind {
     Json,
     /// Other text.
     Text,
+    /// A PDF document.
+    Pdf,
     /// Not text.
     Binary,
 }
@@ -26,6 +28,7 @@ pub(crate) fn told_kind(content_type: Option<&str>) -> Option<Kind> {
     Some(match (family, form) {
         ("text", "html") | ("application", "xhtml+xml") => Kind::Html,
         ("application", "json") => Kind::Json,
+        ("application", "pdf" | "x-pdf") => Kind::Pdf,
         (_, form) if form.ends_with("+json") => Kind::Json,
         ("text", _) => Kind::Text,
         (_, form) if form.ends_with("+xml") => Kind::Text,
@@ -44,6 +47,9 @@ pub(crate) fn told_kind(content_type: Option<&str>) -> Option<Kind> {
 pub(crate) fn kind(content_type: Option<&str>, body: &[u8]) -> Kind {
     let head = &body[..body.len().min(HEAD)];
     let wide = Encoding::for_bom(head).is_some();
+    if head.starts_with(b"%PDF-") {
+        return Kind::Pdf;
+    }
     if head.contains(&0) && !wide {
         return Kind::Binary;
     }
@@ -64,7 +70,7 @@ pub(crate) fn media_type(content_type: &str) -> String {
 pub(crate) fn text(content_type: Option<&str>, kind: Kind, body: &[u8]) -> String {
     let by_page = || match kind {
         Kind::Html | Kind::Text => page_charset(body),
-        Kind::Json | Kind::Binary => None,
+        Kind::Json | Kind::Pdf | Kind::Binary => None,
     };
     let told = content_type.and_then(header_charset).or_else(by_page);
     let encoding = told.unwrap_or_else(|| guess(body));
@@ -152,7 +158,8 @@ mod tests {
             (Some("application/ld+json"), b"{}", Kind::Json),
             (Some("image/svg+xml"), b"<svg/>", Kind::Text),
             (Some("image/png"), b"\x89PNG", Kind::Binary),
-            (Some("application/pdf"), b"%PDF", Kind::Binary),
+            (Some("application/pdf"), b"%PDF", Kind::Pdf),
+            (Some("text/plain"), b"%PDF-1.7\n\0", Kind::Pdf),
             (Some("text/plain"), b"MZ\0\0", Kind::Binary),
             (Some("application/octet-stream"), b"plain", Kind::Text),
             (None, b"  <!DOCTYPE html><p>", Kind::Html),

@@ -19,8 +19,12 @@ pub(crate) fn excerpt(text: String, ctx: &ToolCtx) -> String {
     let end = text[..end].rfind('\n').filter(|line| end - line < 2_000).unwrap_or(end);
     let all = grouped(text.chars().count());
     let rest = match spill(&text, ctx) {
-        Ok(path) => format!("all {all} are in {}; view or grep it", path.display()),
-        Err(error) => format!("it has {all}, which could not be kept: {error}"),
+        Ok(path) => {
+            let path = ctx.workspace.fence.shown(&path);
+            format!("all {all} are in {}; view or grep it", path.display())
+        }
+        // The error's own words name the file, which not every session may know.
+        Err(error) => format!("it has {all}, which could not be kept: {}", error.kind()),
     };
     format!("{}\n\n(cut at {} characters; {rest})\n", &text[..end], grouped(TEXT_LIMIT))
 }

@@ -170,7 +170,11 @@ async fn every_name_is_judged() {
     let call = room.registry.get("apply_patch").unwrap().clone().prepare(input).unwrap();
     let inside = |action: &Action| match action {
         Action::Edit(spot) => spot.inside,
-        Action::Read(_) | Action::Run { .. } | Action::Fetch(_) | Action::Inner => {
+        Action::Read(_)
+        | Action::Run { .. }
+        | Action::Fetch(_)
+        | Action::Named(_)
+        | Action::Inner => {
             panic!("an edit")
         }
     };

@@ -21,7 +21,9 @@ pub(crate) struct Room {
     pub(crate) registry: Registry,
     pub(crate) cancel: CancellationToken,
     folder: PathBuf,
-    _dir: TempDir,
+    /// Kept for as long as the room is used.
+    locked_in: Option<guard::Room>,
+    dir: TempDir,
 }
 
 struct Nobody;
@@ -47,7 +49,8 @@ impl Room {
             id: session,
             folder: name.clone(),
             project: name,
-            parent: None,
+            agent: None,
+            child_of: None,
             at: clock.now(),
         };
         store.create_session(new).await.unwrap();
@@ -70,6 +73,8 @@ impl Room {
             ),
             sees_images: true,
             desk: Arc::new(Nobody),
+            spawner: Arc::new(tools::Nothing),
+            skills: Arc::new(tools::Nothing),
             redactor: Redactor::default(),
         };
         Self {
@@ -77,8 +82,27 @@ impl Room {
             registry: Registry::builtin(),
             cancel: CancellationToken::new(),
             folder,
-            _dir: dir,
+            locked_in: None,
+            dir,
         }
+    }
+
+    /// The workspace of a researcher: locked into a folder it knows as `/home/agent`.
+    pub(crate) async fn confined(web: Web) -> Self {
+        let mut room = Self::new().await;
+        let locked_in = guard::Room::new(room.dir.path()).unwrap();
+        locked_in.folder().clone_into(&mut room.folder);
+        let workspace = Arc::get_mut(&mut room.workspace).unwrap();
+        workspace.fence = locked_in.fence().unwrap();
+        workspace.spill = room.folder.join("output");
+        workspace.web = web;
+        room.locked_in = Some(locked_in);
+        room
+    }
+
+    /// A part of the real folder's path that nobody else's has.
+    pub(crate) fn secret_name(&self) -> String {
+        self.dir.path().file_name().unwrap().to_string_lossy().into_owned()
     }
 
     /// The workspace's folder.

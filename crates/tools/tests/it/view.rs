@@ -217,7 +217,7 @@ async fn svg_is_text() {
 }
 
 /// A PDF with one line of text a page.
-fn pdf(pages: &[&str]) -> Vec<u8> {
+pub(crate) fn pdf(pages: &[&str]) -> Vec<u8> {
     let mut objects = vec![
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
         String::new(),
