@@ -1,5 +1,7 @@
 //! Every built-in tool: one file, one line.
 
+mod agent;
+mod agentic_fetch;
 mod apply_patch;
 mod bash;
 mod download;
@@ -14,9 +16,12 @@ mod ls;
 mod multiedit;
 mod question;
 mod recall;
+mod skill;
 mod sourcegraph;
 mod todos;
 mod view;
+mod web_fetch;
+mod web_search;
 mod write;
 
 use std::sync::Arc;
@@ -26,6 +31,8 @@ use crate::registry::AnyTool;
 /// All built-in tools.
 pub fn all() -> Vec<Arc<dyn AnyTool>> {
     vec![
+        Arc::new(agent::Agent),
+        Arc::new(agentic_fetch::AgenticFetch),
         Arc::new(apply_patch::ApplyPatch),
         Arc::new(bash::Bash),
         Arc::new(download::Download),
@@ -40,9 +47,12 @@ pub fn all() -> Vec<Arc<dyn AnyTool>> {
         Arc::new(multiedit::Multiedit),
         Arc::new(question::Question),
         Arc::new(recall::Recall),
+        Arc::new(skill::Skill),
         Arc::new(sourcegraph::Sourcegraph),
         Arc::new(todos::Todos),
         Arc::new(view::View),
+        Arc::new(web_fetch::WebFetch),
+        Arc::new(web_search::WebSearch),
         Arc::new(write::Write),
     ]
 }

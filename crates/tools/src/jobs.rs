@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use base::TaskScope;
+use base::{Env, TaskScope};
 use guard::process::{Command, SpawnError};
 
 use crate::bound::Spill;
@@ -73,6 +73,13 @@ pub enum StartError {
     /// The system or the sandbox refused.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
+}
+
+/// The shell that runs command lines: `bash` where there is one, else `sh`.
+pub fn shell(env: &Env) -> &'static str {
+    let path = env.get("PATH").unwrap_or("/usr/bin:/bin");
+    let has_bash = std::env::split_paths(path).any(|folder| folder.join("bash").is_file());
+    if has_bash { "bash" } else { "sh" }
 }
 
 impl Jobs {

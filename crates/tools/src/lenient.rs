@@ -42,6 +42,11 @@ pub(crate) fn switch<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Erro
     }
 }
 
+/// A switch that may be left open.
+pub(crate) fn maybe_switch<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
+    switch(from).map(Some)
+}
+
 /// A list, also as JSON in a text, or one item without a list around it.
 pub(crate) fn list<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     from: D,

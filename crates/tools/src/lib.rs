@@ -12,6 +12,7 @@
 //! | [`jobs`] | processes a session has started |
 //! | `search` | walking, matching and listing for `glob`, `grep` and `ls` |
 //! | [`web`] | requests that cannot be led astray, pages as text |
+//! | [`claude`] | calls as Claude Code's wrappers and hooks know them |
 //! | [`bound`] | output bounded for the model, the rest in a spill file |
 //! | `edit` | the edit engine: pure functions over a file's bytes |
 //! | `patch` | codex's patches, read and placed |
@@ -24,6 +25,7 @@
 
 pub mod bound;
 pub mod builtin;
+pub mod claude;
 mod diff;
 mod draft;
 mod edit;
@@ -44,4 +46,7 @@ pub use registry::{AnyTool, Registry};
 pub use target::Target;
 pub use tool::{Effect, Output, Tool, ToolError};
 pub use web::Web;
-pub use workspace::{Desk, DeskError, Progress, Question, ToolCtx, Workspace};
+pub use workspace::{
+    Desk, DeskError, Nothing, Order, Progress, Question, Report, Skills, Spawner, ToolCtx, Who,
+    Workspace,
+};

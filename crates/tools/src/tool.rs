@@ -50,6 +50,8 @@ pub trait Tool: Send + Sync + 'static {
 pub enum Effect {
     /// It changes nothing: calls run concurrently, and may start while the model still talks.
     Read,
+    /// It works in a context of its own: neighbouring calls run beside each other, once the answer is whole.
+    Apart,
     /// It may change something: calls run one after the other, in the model's order.
     Write,
 }

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use base::protocol::Question;
-use base::{Block, CallId, Clock, Env, SessionId};
+use base::{Block, CallId, Clock, Env, Origin, SessionId};
 use futures::future::BoxFuture;
 use guard::{Cage, Fence, Redactor};
 use store::Store;
 use tokio_util::sync::CancellationToken;
 
 use crate::jobs::Jobs;
+use crate::tool::{Output, ToolError};
 use crate::web::Web;
 
 /// What all tools of a session share.
@@ -39,6 +40,10 @@ pub struct Workspace {
     pub sees_images: bool,
     /// Whom a tool can ask something.
     pub desk: Arc<dyn Desk>,
+    /// Who works on a task apart.
+    pub spawner: Arc<dyn Spawner>,
+    /// The skills there are.
+    pub skills: Arc<dyn Skills>,
     /// Masks secrets.
     pub redactor: Redactor,
 }
@@ -93,4 +98,94 @@ pub enum DeskError {
     /// The user declined to answer.
     #[error("the user did not want to answer")]
     Declined,
+}
+
+/// Starts sub-agents. The mind implements it: a tool cannot know that minds exist.
+pub trait Spawner: Send + Sync {
+    /// Has a task worked on in a context of its own, and waits for what comes of it; for one that runs in
+    /// the background, only until it has begun.
+    fn spawn<'a>(
+        &'a self,
+        order: Order,
+        ctx: &'a ToolCtx,
+    ) -> BoxFuture<'a, Result<Report, ToolError>>;
+}
+
+/// A task for a sub-agent.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// Who works on it.
+    pub who: Who,
+    /// What to do: all the sub-agent knows of it.
+    pub prompt: String,
+    /// What to do, in a few words, for the user.
+    pub title: String,
+    /// Another model than the agent's own.
+    pub model: Option<String>,
+    /// Whether the caller goes on meanwhile; none leaves it to the agent's definition.
+    pub background: Option<bool>,
+    /// A finished sub-agent that takes the prompt as its next, instead of a new one.
+    pub resume: Option<String>,
+}
+
+/// Who works on a task.
+#[derive(Debug, Clone)]
+pub enum Who {
+    /// The built-in agent that looks around and changes nothing.
+    Explorer,
+    /// An agent by name.
+    Named(String),
+    /// The built-in agent that reads the web, locked into this folder.
+    Researcher {
+        /// The real folder behind its `/home/agent`.
+        room: PathBuf,
+        /// How it reaches the web; remembers the pages of this errand.
+        web: Web,
+    },
+}
+
+/// What came of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// The sub-agent's session.
+    pub session: SessionId,
+    /// The agent's name.
+    pub agent: String,
+    /// Its last words; empty for one that runs in the background.
+    pub text: String,
+    /// Where its words may come from, besides the model: feeds the taint rule.
+    pub origin: Origin,
+}
+
+/// The skills of a session, for the tool that reads one. The mind implements it.
+pub trait Skills: Send + Sync {
+    /// A skill's text with its arguments put in; of a forked one, what came of it.
+    fn read<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: &'a str,
+        ctx: &'a ToolCtx,
+    ) -> BoxFuture<'a, Result<Output, ToolError>>;
+}
+
+/// No sub-agents and no skills, for a session that has neither.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nothing;
+
+impl Spawner for Nothing {
+    fn spawn<'a>(&'a self, _: Order, _: &'a ToolCtx) -> BoxFuture<'a, Result<Report, ToolError>> {
+        let text = "There are no sub-agents here; do it yourself.";
+        Box::pin(async move { Err(ToolError::Refused(text.to_owned())) })
+    }
+}
+
+impl Skills for Nothing {
+    fn read<'a>(
+        &'a self,
+        name: &'a str,
+        _: &'a str,
+        _: &'a ToolCtx,
+    ) -> BoxFuture<'a, Result<Output, ToolError>> {
+        Box::pin(async move { Err(ToolError::Refused(format!("There is no skill `{name}`."))) })
+    }
 }

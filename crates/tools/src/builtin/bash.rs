@@ -5,7 +5,7 @@ mod report;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Block, Env, Origin};
+use base::{Block, Origin};
 use guard::process::{Command, Terminals};
 use guard::{Action, Spot};
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::bound;
-use crate::jobs::{Job, Start};
+use crate::jobs::{self, Job, Start};
 use crate::lenient;
 use crate::tool::{Effect, Output, Tool, ToolError};
 use crate::workspace::{ToolCtx, Workspace};
@@ -133,7 +133,7 @@ fn command(input: &Input, ctx: &ToolCtx) -> Result<Command, ToolError> {
         (false, false) => (Terminals::Output, "dumb"),
     };
     Ok(Command {
-        program: if has_program(env, "bash") { "bash" } else { "sh" }.to_owned(),
+        program: jobs::shell(env).to_owned(),
         // Without the dashes, a command that begins with one would be an option of the shell.
         args: vec!["-c".to_owned(), "--".to_owned(), input.command.clone()],
         folder: folder(input, &ctx.workspace)?.real,
@@ -141,11 +141,6 @@ fn command(input: &Input, ctx: &ToolCtx) -> Result<Command, ToolError> {
         cage: ctx.cage.clone(),
         stdio,
     })
-}
-
-fn has_program(env: &Env, name: &str) -> bool {
-    let path = env.get("PATH").unwrap_or("/usr/bin:/bin");
-    std::env::split_paths(path).any(|folder| folder.join(name).is_file())
 }
 
 /// How long a call waits for its command.

@@ -36,7 +36,8 @@ pub(super) struct Input {
     file_path: String,
     /// Replace a file you have not read.
     overwrite: Option<bool>,
-    /// Seconds, at most 600.
+    /// Models need not know of it; some send it.
+    #[schemars(skip)]
     timeout: Option<u64>,
 }
 

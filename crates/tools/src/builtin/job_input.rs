@@ -60,7 +60,7 @@ impl Tool for JobInput {
             bytes.push(match job.stdio() {
                 // What the Enter key of a terminal sends; programs that read keys wait for it.
                 Terminals::Pty { .. } => b'\r',
-                Terminals::Output | Terminals::InputOutput => b'\n',
+                Terminals::Output | Terminals::InputOutput | Terminals::Apart => b'\n',
             });
         }
         let typed = async {

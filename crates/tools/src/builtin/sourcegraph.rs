@@ -34,7 +34,8 @@ pub(super) struct Input {
     count: Option<u32>,
     /// Lines around each match.
     context_window: Option<u32>,
-    /// Seconds, at most 120.
+    /// Models need not know of it; some send it.
+    #[schemars(skip)]
     timeout: Option<u64>,
 }
 
