@@ -2,63 +2,75 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use base::protocol::{Client, ClientError, Delivery, EventStream, Op, Query, Reply};
 use base::{Event, SessionId, TaskScope};
 use futures::future::BoxFuture;
 use llm::Reasoning;
 use store::{NewSession, Place, SessionFilter, StoreError};
-use tokio::sync::{Mutex, oneshot};
+use tokio::sync::{Mutex, Semaphore, oneshot};
 
 use crate::approvals::Waiting;
 use crate::commands;
+use crate::crew::{self, Kin};
 use crate::events::Events;
-use crate::lane::{Lane, Note};
+use crate::lane::{Answered, Lane, Note};
 use crate::mind::{Mind, Options};
 use crate::session::{Session, SessionError};
 
 /// Runs sessions. Clones share it; [`Coordinator::close`] ends every turn and process.
 #[derive(Clone)]
 pub struct Coordinator {
-    inner: Arc<Inner>,
+    hub: Arc<Hub>,
 }
 
-struct Inner {
-    mind: Arc<Mind>,
-    options: Options,
-    events: Events,
-    waiting: Waiting,
+/// Where all sessions of a process meet.
+pub(crate) struct Hub {
+    pub(crate) mind: Arc<Mind>,
+    pub(crate) options: Options,
+    pub(crate) events: Events,
+    pub(crate) waiting: Waiting,
+    pub(crate) scope: TaskScope,
+    /// How many sub-agents may still be started.
+    pub(crate) places: Arc<Semaphore>,
+    /// For whoever must not keep the hub alive.
+    pub(crate) me: Weak<Hub>,
     lanes: Mutex<HashMap<SessionId, Lane>>,
-    scope: TaskScope,
+    /// The output style a face has chosen for new sessions.
+    style: Mutex<Option<String>>,
 }
 
 impl Coordinator {
     /// A mind without sessions; `options` is what each is run with.
     pub fn new(mind: Mind, options: Options) -> Self {
-        let inner = Inner {
+        let places = Arc::new(Semaphore::new(crew::most_running(&mind.config)));
+        let hub = Arc::new_cyclic(|me| Hub {
             mind: Arc::new(mind),
             options,
             events: Events::new(),
             waiting: Waiting::default(),
-            lanes: Mutex::default(),
             scope: TaskScope::new(),
-        };
-        Self { inner: Arc::new(inner) }
+            places,
+            me: me.clone(),
+            lanes: Mutex::default(),
+            style: Mutex::default(),
+        });
+        Self { hub }
     }
 
     /// Stops every turn, lets each settle, ends every process.
     pub async fn close(&self) {
-        self.inner.scope.close().await;
+        self.hub.scope.close().await;
     }
 
     /// The number of the newest event: where a new face begins.
     pub fn newest_event(&self) -> u64 {
-        self.inner.events.newest()
+        self.hub.events.newest()
     }
 }
 
-impl Inner {
+impl Hub {
     async fn submit(&self, op: Op) -> Result<(), ClientError> {
         match op {
             Op::NewSession { session, folder } => self.new_session(session, folder).await,
@@ -106,12 +118,29 @@ impl Inner {
 
     /// Runs a slash command, and does what it asks for.
     async fn command(&self, session: SessionId, line: String) -> Result<(), ClientError> {
-        let (reply, answer) = oneshot::channel();
+        let (answer, answered) = oneshot::channel();
         let models = (self.mind.models)(None);
-        self.tell(session, Note::Command { line, models, reply }).await?;
-        let text = match answer.await.map_err(|_| ClientError::Closed)? {
+        self.tell(session, Note::Command { line, models, answer }).await?;
+        let reply = match answered.await.map_err(|_| ClientError::Closed)? {
+            Answered::Reply(reply) => reply,
+            Answered::Begun => return Ok(()),
+            Answered::Refused(why) => return Err(ClientError::Refused(why)),
+        };
+        let text = match reply {
             commands::Reply::Text(text) => text,
-            commands::Reply::Op(op) => return Box::pin(self.submit(op)).await,
+            commands::Reply::Unknown(text) => return Err(ClientError::Refused(text)),
+            commands::Reply::Op(op) => {
+                let goes_on = matches!(op, Op::Compact { .. });
+                Box::pin(self.submit(op)).await?;
+                if !goes_on {
+                    self.events.publish(Event::CommandDone { session });
+                }
+                return Ok(());
+            }
+            commands::Reply::Style { name, text } => {
+                *self.style.lock().await = Some(name);
+                text
+            }
             commands::Reply::Say(parts) => {
                 return self.tell(session, Note::Say { parts, delivery: Delivery::Queue }).await;
             }
@@ -121,13 +150,15 @@ impl Inner {
             }
         };
         self.events.publish(Event::Notice { session: Some(session), text });
+        self.events.publish(Event::CommandDone { session });
         Ok(())
     }
 
     async fn new_session(&self, id: SessionId, folder: String) -> Result<(), ClientError> {
         let project = store::project_of(Path::new(&folder)).display().to_string();
         let at = self.mind.clock.now();
-        let new = NewSession { id, folder, project, parent: None, at };
+        let agent = self.options.agent.clone();
+        let new = NewSession { id, folder, project, agent, child_of: None, at };
         self.mind.store.create_session(new).await.map_err(|error| refused(&error))
     }
 
@@ -142,7 +173,8 @@ impl Inner {
             id: into,
             folder: row.summary.folder,
             project: row.project,
-            parent: None,
+            agent: row.agent,
+            child_of: None,
             at: self.mind.clock.now(),
         };
         self.mind.store.fork(from, entry, new).await.map_err(|error| refused(&error))
@@ -159,21 +191,60 @@ impl Inner {
         if let Some(lane) = lanes.get(&id) {
             return Ok(lane.clone());
         }
-        let (mind, events, waiting) =
-            (self.mind.clone(), self.events.clone(), self.waiting.clone());
-        let session = Session::open(mind, events, waiting, id, self.options.clone()).await;
-        let session = session.map_err(|error| match error {
+        let row = self.mind.store.session(id).await.map_err(|error| refused(&error))?;
+        crew::settle_debts(&self.mind, id).await.map_err(|error| refused(&error))?;
+        let (kin, mut options) = crew::on_its_own(self, &row).map_err(ClientError::Refused)?;
+        let chosen = self.style.lock().await.clone();
+        options.output_style = chosen.or(options.output_style);
+        let lane = self.open(row, kin, options).await.map_err(|error| match error {
             SessionError::Store(error) => refused(&error),
             error @ SessionError::Folder { .. } => ClientError::Refused(error.to_string()),
         })?;
-        let held = self.mind.store.queued(id).await.map_err(|error| refused(&error))?;
-        let lane = Lane::open(session, held, &self.scope);
         lanes.insert(id, lane.clone());
         Ok(lane)
     }
 
+    async fn open(
+        &self,
+        row: store::Session,
+        kin: Kin,
+        options: Options,
+    ) -> Result<Lane, SessionError> {
+        let held = self.mind.store.queued(row.summary.id).await?;
+        let session = Session::open(self, row, kin, options).await?;
+        Ok(Lane::open(session, held, &self.scope))
+    }
+
+    /// Opens a sub-agent's lane. Faces reach it like any other while it is open.
+    pub(crate) async fn open_child(
+        &self,
+        row: store::Session,
+        kin: Kin,
+        options: Options,
+    ) -> Result<Lane, SessionError> {
+        let id = row.summary.id;
+        let lane = self.open(row, kin, options).await?;
+        self.lanes.lock().await.insert(id, lane.clone());
+        Ok(lane)
+    }
+
+    /// Tells a session that is open; nobody opens one for this.
+    pub(crate) async fn tell_open(
+        &self,
+        session: SessionId,
+        note: Note,
+    ) -> Result<(), ClientError> {
+        let lane = self.lanes.lock().await.get(&session).cloned();
+        lane.ok_or(ClientError::Closed)?.tell(note).await
+    }
+
+    /// Whether a session is open.
+    pub(crate) async fn is_open(&self, session: SessionId) -> bool {
+        self.lanes.lock().await.contains_key(&session)
+    }
+
     /// Closes a session's lane: what it knows is no longer true.
-    async fn forget(&self, session: SessionId) {
+    pub(crate) async fn forget(&self, session: SessionId) {
         if let Some(lane) = self.lanes.lock().await.remove(&session) {
             lane.close().await;
         }
@@ -207,15 +278,15 @@ impl Inner {
 
 impl Client for Coordinator {
     fn submit(&self, op: Op) -> BoxFuture<'_, Result<(), ClientError>> {
-        Box::pin(self.inner.submit(op))
+        Box::pin(self.hub.submit(op))
     }
 
     fn ask(&self, query: Query) -> BoxFuture<'_, Result<Reply, ClientError>> {
-        Box::pin(self.inner.ask(query))
+        Box::pin(self.hub.ask(query))
     }
 
     fn events(&self, since: u64) -> EventStream {
-        self.inner.events.since(since)
+        self.hub.events.since(since)
     }
 }
 

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use base::config::Config;
 use base::config::provider::Sampling;
+use base::definition::Shelf;
 use base::protocol::Mode;
 use base::{Clock, Env, ModelRef, Paths};
+use guard::policy::Bound;
 use guard::{Redactor, Rules};
 use llm::{Caller, Reasoning, Target};
 use store::Store;
@@ -38,6 +40,8 @@ pub struct Mind {
     pub config: Arc<Config>,
     /// The tools there are.
     pub registry: Registry,
+    /// Agents, skills and commands of definition files.
+    pub shelf: Shelf,
     /// Masks secrets.
     pub redactor: Redactor,
     /// How to reach another model.
@@ -66,6 +70,8 @@ pub enum Presence {
 /// What a session is run with, until a face says otherwise.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// The agent new sessions run as; none for ours.
+    pub agent: Option<String>,
     /// The model.
     pub target: Target,
     /// The model for titles; none leaves the prompt's first words as the title.
@@ -86,10 +92,14 @@ pub struct Options {
     pub more_folders: Vec<PathBuf>,
     /// Whether the model gets tools.
     pub tools: Tools,
+    /// What an agent may use tools for.
+    pub bounds: Vec<Bound>,
     /// What replaces the system prompt; none keeps ours.
     pub system_prompt: Option<String>,
     /// What is added to the system prompt.
     pub append_prompt: Option<String>,
+    /// The output style; none for the settings' own.
+    pub output_style: Option<String>,
 }
 
 /// Which tools a model gets.
@@ -97,7 +107,9 @@ pub struct Options {
 pub enum Tools {
     /// All that suit the model.
     All,
-    /// Only these, by name.
+    /// All that suit the model but these, by name.
+    But(Vec<String>),
+    /// Only these, by name; one that ends in `*` stands for all that begin like it.
     Only(Vec<String>),
     /// None: it can only talk.
     None,

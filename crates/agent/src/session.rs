@@ -1,33 +1,27 @@
-//! One session as a turn works on it: branch, prefix, hands, and what may change while a turn runs.
+//! One session as a turn works on it: branch, prefix, hands.
 
-use std::collections::{HashMap, VecDeque};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+mod open;
 
-use base::protocol::{Mode, Scope};
+use std::sync::Arc;
+
+use base::protocol::Scope;
 use base::transcript::{self, Call, ToolSpec, is_unfinished, last_said, open_calls, turns};
-use base::{
-    Entry, EntryId, EntryKind, Env, Event, ModelRef, Money, Origin, Part, PartBody, SessionId,
-    Timestamp,
-};
-use futures::future::BoxFuture;
-use guard::cage::Bounds;
-use guard::policy::{CageState, Depth};
-use guard::process::child_env;
-use guard::{Cage, Fence, Policy, Reach, Rule, Runner, Taint};
-use llm::{Reasoning, Request, Target};
+use base::{Entry, EntryId, EntryKind, Event, ModelRef, Origin, Part, PartBody, SessionId};
+use guard::{Rule, Runner, Taint};
+use llm::Request;
 use store::{By, Queued, StoreError, UsageQuery};
-use tools::jobs::Jobs;
-use tools::web::Web;
-use tools::{Desk, DeskError, Question, Workspace};
+use tools::Workspace;
 
 use crate::approvals::Waiting;
-use crate::budget::Tally;
+use crate::crew::{Crew, Kin};
 use crate::events::Events;
+use crate::hooks::Hooks;
 use crate::instructions::{self, Loaded};
+use crate::live::{Live, Wishes, lock};
 use crate::mind::{Mind, Options, Presence, Tools};
 use crate::prompt::{self, Audience, Hints};
+use crate::purse::Purse;
+use crate::skills::{self, Book};
 use crate::{commands, surroundings, toolset};
 
 /// What is said for the user who wants an interrupted answer to go on.
@@ -58,191 +52,25 @@ pub(crate) struct Session {
     pub(crate) options: Options,
     pub(crate) live: Arc<Live>,
     pub(crate) workspace: Arc<Workspace>,
+    pub(crate) book: Arc<Book>,
     project: String,
     /// The current branch, oldest first.
     pub(crate) branch: Vec<Entry>,
     /// Whether content nobody vouches for is in the context.
     pub(crate) taint: Taint,
-    /// What the session has used up, side calls and earlier processes included.
-    pub(crate) tally: Tally,
-    /// What all sessions cost today, when this one was opened.
-    pub(crate) day_cost: Money,
+    /// What the session and its sub-agents have used up and may use up.
+    pub(crate) purse: Arc<Purse>,
+    /// Its sub-agents.
+    pub(crate) crew: Arc<Crew>,
+    /// What it is in its family.
+    pub(crate) kin: Kin,
+    /// The user's own programs, which are told and asked.
+    pub(crate) hooks: Arc<Hooks>,
     /// The instruction files the system prompt was made with; loaded when they are first asked for.
     instructions: Option<Loaded>,
 }
 
-/// What may change while a turn runs.
-pub(crate) struct Live {
-    policy: Mutex<Arc<Policy>>,
-    /// The cages children have run in: making one anew for each costs.
-    cages: Mutex<HashMap<Reach, Option<Arc<Cage>>>>,
-    /// Where caged children put temporary files.
-    pub(crate) temp: PathBuf,
-    /// Our own keys, which no child reads.
-    credentials: PathBuf,
-    wishes: Mutex<Wishes>,
-    steered: Mutex<VecDeque<Queued>>,
-}
-
-#[derive(Default)]
-struct Wishes {
-    target: Option<Target>,
-    reasoning: Option<Reasoning>,
-}
-
-impl Live {
-    /// What decides about calls, now.
-    pub(crate) fn policy(&self) -> Arc<Policy> {
-        lock(&self.policy).clone()
-    }
-
-    /// Finds out whether this machine can cage a command; tried once a process, when one is to run.
-    pub(crate) async fn look_for_cage(&self) {
-        // Starts a child and waits for it.
-        let probed = tokio::task::spawn_blocking(|| Cage::probe().state()).await;
-        Arc::make_mut(&mut lock(&self.policy)).cage = probed.unwrap_or(CageState::Missing);
-    }
-
-    /// The cage of a reach; none where anything is allowed.
-    pub(crate) fn cage(&self, reach: Reach) -> Option<Arc<Cage>> {
-        let make = || {
-            let policy = self.policy();
-            let mut bounds = Bounds::for_reach(reach, &policy.fence, &self.temp)?;
-            bounds.hidden.push(self.credentials.clone());
-            // What a rule keeps from tools is kept from commands, too.
-            for root in policy.fence.roots() {
-                bounds.hidden.extend(policy.closed_below(root, Depth::Everything).places);
-            }
-            Some(Arc::new(Cage::new(bounds)))
-        };
-        lock(&self.cages).entry(reach).or_insert_with(make).clone()
-    }
-
-    /// Changes how questions are answered.
-    pub(crate) fn set_mode(&self, mode: Mode) {
-        Arc::make_mut(&mut lock(&self.policy)).mode = mode;
-    }
-
-    /// Adds rules that allow.
-    pub(crate) fn allow(&self, rules: Vec<Rule>) {
-        Arc::make_mut(&mut lock(&self.policy)).rules.allow.extend(rules);
-    }
-
-    /// Another model, from the next call on.
-    pub(crate) fn set_target(&self, target: Target) {
-        lock(&self.wishes).target = Some(target);
-    }
-
-    /// Thinks harder or less, from the next call on.
-    pub(crate) fn set_reasoning(&self, reasoning: Reasoning) {
-        lock(&self.wishes).reasoning = Some(reasoning);
-    }
-
-    /// Lets a prompt join the running turn.
-    pub(crate) fn steer(&self, prompt: Queued) {
-        lock(&self.steered).push_back(prompt);
-    }
-
-    /// The prompts that wait to join.
-    pub(crate) fn take_steered(&self) -> Vec<Queued> {
-        lock(&self.steered).drain(..).collect()
-    }
-
-    /// Whether a prompt waits to join.
-    pub(crate) fn has_steered(&self) -> bool {
-        !lock(&self.steered).is_empty()
-    }
-
-    /// Takes back a prompt that waits to join.
-    pub(crate) fn unsteer(&self, entry: EntryId) {
-        lock(&self.steered).retain(|prompt| prompt.entry != entry);
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Session {
-    /// Opens a stored session.
-    pub(crate) async fn open(
-        mind: Arc<Mind>,
-        events: Events,
-        waiting: Waiting,
-        id: SessionId,
-        options: Options,
-    ) -> Result<Self, SessionError> {
-        let row = mind.store.session(id).await?;
-        let folder = row.summary.folder.clone();
-        let fence = Fence::new(folder.as_ref(), &options.more_folders, mind.paths.home())
-            .map_err(|source| SessionError::Folder { folder, source })?;
-        let branch = mind.store.branch(id).await?;
-        let mut rules = options.rules.clone();
-        for grant in mind.store.grants(Some(id), row.project.clone()).await? {
-            // A rule this version no longer understands allows nothing.
-            rules.allow.extend(Rule::parse(&grant.rule));
-        }
-        let policy =
-            Policy { rules, mode: options.mode, fence: fence.clone(), cage: CageState::Missing };
-        let live = Live {
-            policy: Mutex::new(Arc::new(policy)),
-            cages: Mutex::default(),
-            temp: temporary(&mind.env, id),
-            credentials: mind.paths.credentials(),
-            wishes: Mutex::default(),
-            steered: Mutex::default(),
-        };
-        let desk: Arc<dyn Desk> = match mind.presence {
-            Presence::Alone => Arc::new(Nobody),
-            Presence::Attended => {
-                Arc::new(Faces { session: id, events: events.clone(), waiting: waiting.clone() })
-            }
-        };
-        let allowed = &mind.config.tools.fetch.allow_private;
-        let (web, warnings) = Web::from_settings(allowed, &mind.config.network, &mind.env);
-        for text in warnings {
-            events.publish(Event::Notice { session: Some(id), text });
-        }
-        // What the settings name for commands is meant for them, secret or not.
-        let named = mind
-            .config
-            .env
-            .keys()
-            .filter_map(|name| Some((name.clone(), mind.env.get(name)?.to_owned())));
-        let workspace = Workspace {
-            session: id,
-            fence,
-            env: child_env(&mind.env).with(named),
-            store: mind.store.clone(),
-            clock: mind.clock.clone(),
-            jobs: Jobs::default(),
-            limits: mind.config.tools.clone(),
-            spill: mind.paths.data().join("output").join(id.to_string()),
-            cache: mind.paths.cache().to_owned(),
-            sees_images: options.target.model.supports_attachments,
-            web,
-            desk,
-            redactor: mind.redactor.clone(),
-        };
-        let taint = branch.iter().map(taint_of).fold(Taint::Clean, stain);
-        let (tally, day_cost) = (spent_before(&mind, id).await?, spent_today(&mind).await?);
-        Ok(Self {
-            id,
-            events,
-            waiting,
-            options,
-            live: Arc::new(live),
-            workspace: Arc::new(workspace),
-            project: row.project,
-            branch,
-            taint,
-            tally,
-            day_cost,
-            instructions: None,
-            mind,
-        })
-    }
-
     /// The newest entry of the branch.
     pub(crate) fn head(&self) -> Option<EntryId> {
         self.branch.last().map(|entry| entry.id)
@@ -278,13 +106,22 @@ impl Session {
     /// Takes an entry that is durable already into the branch.
     pub(crate) fn adopt(&mut self, entry: Entry) {
         self.taint = stain(std::mem::take(&mut self.taint), taint_of(&entry));
+        lock(&self.live.taint).clone_from(&self.taint);
         self.branch.push(entry);
+        self.book.see(&self.branch, &self.taint);
     }
 
     /// Makes prompts entries of the branch, with what must stand before the first of them.
     pub(crate) async fn take_prompts(&mut self, prompts: Vec<Queued>) -> Result<(), StoreError> {
         let mut entries = self.standing_before().await;
-        for prompt in prompts {
+        let mut news = self.skill_news(&entries);
+        let is_begun = self.branch.iter().any(|it| matches!(it.kind, EntryKind::User { .. }));
+        let mut first_words = self.crew.first_words().filter(|_| !is_begun);
+        for mut prompt in prompts {
+            self.live.hear(prompt.entry);
+            prompt.parts.splice(0..0, first_words.take());
+            prompt.parts.extend(self.crew.asides(&prompt.parts, &self.branch));
+            prompt.parts.extend(news.take());
             let kind = EntryKind::User { parts: prompt.parts };
             entries.push(Entry { id: prompt.entry, parent: None, at: prompt.at, kind });
         }
@@ -335,8 +172,10 @@ impl Session {
     async fn new_prefix(&mut self) -> Option<EntryKind> {
         let tools = match &self.options.tools {
             Tools::None => Vec::new(),
-            wanted @ (Tools::All | Tools::Only(_)) => {
-                toolset::specs(&self.mind, wanted, &self.options.target, &self.branch)
+            wanted @ (Tools::All | Tools::But(_) | Tools::Only(_)) => {
+                let mut tools = toolset::specs(self, wanted);
+                tools.retain(|tool| tool.name != skills::TOOL || self.offers_skills());
+                tools
             }
         };
         match self.prefix() {
@@ -356,11 +195,20 @@ impl Session {
     async fn system_prompt(&mut self) -> Vec<String> {
         let whole = match (&self.options.system_prompt, &self.options.tools) {
             (Some(own), _) => Some(own.clone()),
-            (None, Tools::None) => Some(prompt::TALK.to_owned()),
-            (None, Tools::All | Tools::Only(_)) => None,
+            (None, Tools::None) => {
+                Some(self.kin.prompt().unwrap_or_else(|| prompt::TALK.to_owned()))
+            }
+            (None, Tools::All | Tools::But(_) | Tools::Only(_)) => None,
         };
         if let Some(whole) = whole {
-            return std::iter::once(whole).chain(self.options.append_prompt.clone()).collect();
+            let skills = self.skill_segment();
+            let more = skills.into_iter().chain(self.options.append_prompt.clone());
+            return std::iter::once(whole).chain(more).collect();
+        }
+        if self.kin.is_confined() {
+            let date = surroundings::day(self.mind.clock.now(), &self.mind.env);
+            let where_and_when = format!("Folder: {}\nDate: {date}", guard::room::SHOWN);
+            return self.kin.prompt().into_iter().chain([where_and_when]).collect();
         }
         let folder = self.workspace.fence.folder().to_owned();
         let (mind, at) = (self.mind.clone(), folder.clone());
@@ -377,6 +225,9 @@ impl Session {
                 &self.mind.config.options.attribution,
                 &self.options.target.model.id,
             ),
+            agents: self.crew.offered(),
+            skills: self.skill_segment(),
+            style: self.style(),
             ..Hints::default()
         };
         for warning in &loaded.warnings {
@@ -387,6 +238,10 @@ impl Session {
             Err(_) => surroundings::look(&folder, &self.mind.env, &self.mind.clock, &Runner),
         };
         let mut segments = prompt::system(&surroundings, &loaded.files, &hints);
+        if let (Some(own), Some(first)) = (self.kin.prompt(), segments.first_mut()) {
+            *first = own;
+        }
+        segments.extend(self.crew.briefing());
         segments.extend(self.options.append_prompt.clone());
         segments
     }
@@ -433,12 +288,14 @@ impl Session {
         let Wishes { target, reasoning } = std::mem::take(&mut *lock(&self.live.wishes));
         if let Some(reasoning) = reasoning {
             self.options.reasoning = reasoning;
+            self.book.set_effort(reasoning);
         }
         let Some(target) = target else { return Ok(()) };
         if target.model_ref() != self.options.target.model_ref() {
             let change = self.entry(EntryKind::ModelChange { to: target.model_ref() });
             self.append(vec![change]).await?;
         }
+        *lock(&self.live.target) = target.clone();
         self.options.target = target;
         self.renew_prefix().await
     }
@@ -453,6 +310,7 @@ impl Session {
         let sums = self.mind.store.usage(query).await?;
         let instructions = self.instructions().clone();
         let folder = self.workspace.fence.folder().display().to_string();
+        let definitions = self.definitions();
         let (system, tools) = self.prefix().unwrap_or_default();
         let ctx = commands::Ctx {
             session: self.id,
@@ -467,15 +325,23 @@ impl Session {
             mode: self.live.policy().mode,
             spent: sums.first().map(|(_, sum)| *sum).unwrap_or_default(),
             initialize_as: &self.mind.config.options.initialize_as,
+            definitions: &definitions,
+            style: self.style_name(),
         };
-        Ok(commands::run(line, &ctx))
+        let reply = commands::run(line, &ctx);
+        if let commands::Reply::Style { name, .. } = &reply
+            && self.prefix().is_none()
+        {
+            self.options.output_style = Some(name.clone());
+        }
+        Ok(reply)
     }
 
     /// Keeps what a yes beyond one call allows.
     pub(crate) async fn grant(&self, scope: Scope, rules: Vec<Rule>) -> Result<(), StoreError> {
         let reach = match scope {
             Scope::Once => return Ok(()),
-            Scope::Session => store::Reach::Session(self.id),
+            Scope::Session => store::Reach::Session(self.kin.root(self.id)),
             Scope::Project => store::Reach::Project(self.project.clone()),
             Scope::Always => store::Reach::Everywhere,
         };
@@ -486,40 +352,6 @@ impl Session {
         self.live.allow(rules);
         Ok(())
     }
-}
-
-/// A folder of the session's own where temporary files go.
-fn temporary(env: &Env, session: SessionId) -> PathBuf {
-    let place = env.get("TMPDIR").filter(|place| place.starts_with('/')).unwrap_or("/tmp");
-    PathBuf::from(place).join(format!("caiman-{session}"))
-}
-
-/// What the ledger says of a session.
-async fn spent_before(mind: &Mind, session: SessionId) -> Result<Tally, StoreError> {
-    let query = UsageQuery { by: By::All, since: None, session: Some(session) };
-    let sums = mind.store.usage(query).await?;
-    let sum = sums.first().map(|(_, sum)| *sum).unwrap_or_default();
-    Ok(Tally {
-        steps: sum.calls,
-        tokens: sum.usage.total(),
-        cost: sum.cost,
-        time: Duration::ZERO,
-        unpriced: sum.unpriced,
-    })
-}
-
-/// What all sessions cost today; nothing is looked up where no limit asks for it.
-async fn spent_today(mind: &Mind) -> Result<Money, StoreError> {
-    if mind.config.budgets.day_usd.is_none() {
-        return Ok(Money::default());
-    }
-    let now = jiff::Timestamp::from_millisecond(mind.clock.now().as_millis()).unwrap_or_default();
-    let midnight = now.to_zoned(jiff::tz::TimeZone::system()).start_of_day();
-    let since = midnight.map_or(0, |midnight| midnight.timestamp().as_millisecond());
-    let since = Some(Timestamp::from_millis(since));
-    let query = UsageQuery { by: By::All, since, session: None };
-    let sums = mind.store.usage(query).await?;
-    Ok(sums.first().map(|(_, sum)| sum.cost).unwrap_or_default())
 }
 
 /// What an entry brings into the context that nobody vouches for.
@@ -544,34 +376,5 @@ fn stain(before: Taint, more: Taint) -> Taint {
     match before {
         Taint::Clean => more,
         Taint::From(_) => before,
-    }
-}
-
-/// The desk where nobody sits.
-struct Nobody;
-
-impl Desk for Nobody {
-    fn ask(&self, _: Vec<Question>) -> BoxFuture<'_, Result<Vec<String>, DeskError>> {
-        Box::pin(async { Err(DeskError::Nobody) })
-    }
-}
-
-/// The desk at which the faces' users sit.
-struct Faces {
-    session: SessionId,
-    events: Events,
-    waiting: Waiting,
-}
-
-impl Desk for Faces {
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'_, Result<Vec<String>, DeskError>> {
-        Box::pin(async move {
-            let session = self.session;
-            let (request, answers) = self.waiting.question(session);
-            self.events.publish(Event::QuestionAsked { session, request, questions });
-            let answers = answers.await;
-            self.events.publish(Event::Settled { session, request });
-            answers.map_err(|_| DeskError::Declined)
-        })
     }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use base::{Clock, Env, RunCommand, Timestamp};
 use jiff::tz::TimeZone;
 
+pub(crate) use git::HARMLESS;
 pub use git::{Git, Status};
 
 /// Where a session works.
@@ -39,7 +40,7 @@ pub fn look(folder: &Path, env: &Env, clock: &Clock, run: &dyn RunCommand) -> Su
 }
 
 /// The user's calendar day: a date that jumps at midnight in Greenwich confuses everybody else.
-fn day(at: Timestamp, env: &Env) -> String {
+pub(crate) fn day(at: Timestamp, env: &Env) -> String {
     let named = env.get("TZ").and_then(|name| TimeZone::get(name).ok());
     let zone = named.unwrap_or_else(TimeZone::system);
     let moment = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Largest of git's small files that is read.
 const FILE_LIMIT: u64 = 256 * 1024;
 /// Settings that lie over the repository's own, so that a status starts nothing and reaches nothing.
-const HARMLESS: [&str; 10] = [
+pub(crate) const HARMLESS: [&str; 10] = [
     "-c",
     "core.fsmonitor=false",
     "-c",

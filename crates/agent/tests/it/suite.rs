@@ -1,9 +1,6 @@
 //! The everyday cases, each on four wires: the same script must give the same transcript and the same
 //! files, whichever protocol the model speaks.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-
 use base::config::provider::Wire;
 use serde_json::{Value, json};
 use testkit::Script;
@@ -82,35 +79,13 @@ async fn case_with(name: &str, script: impl Fn(&str) -> Script, after: &[(&str, 
     }
 }
 
-/// A web site on loopback with a page, a file and a code search; its address. Ends with the test.
+/// A web site on loopback with a page, a file and a code search; its address.
 fn site() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            answer(stream);
-        }
-    });
-    address
-}
-
-fn answer(mut stream: TcpStream) {
-    let mut line = String::new();
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    reader.read_line(&mut line).unwrap();
-    let mut header = String::from("-");
-    while !header.trim().is_empty() {
-        header.clear();
-        reader.read_line(&mut header).unwrap();
-    }
-    let (kind, body) = match line.split(' ').nth(1) {
-        Some("/page.html") => ("text/html", PAGE),
-        Some("/file.txt") => ("text/plain", "Hello from the site.\n"),
-        Some(_) | None => ("text/event-stream", FOUND),
-    };
-    let length = body.len();
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n");
-    write!(stream, "{head}connection: close\r\n\r\n{body}").unwrap();
+    crate::site::site(&[
+        ("/page.html", "text/html", PAGE),
+        ("/file.txt", "text/plain", "Hello from the site.\n"),
+        ("*", "text/event-stream", FOUND),
+    ])
 }
 
 #[tokio::test]

@@ -1,0 +1,514 @@
+//! Sub-agents: sessions that work for a call of another session.
+//!
+//! A sub-agent is an ordinary session with a lane of its own, so faces can watch, steer and stop it. What
+//! ties it to its parent is its [`Kin`]: it may do nothing its parent may not, what it spends its parent
+//! spends, and it ends with its parent's call.
+//!
+//! | module | does |
+//! |---|---|
+//! | `role` | what an agent's definition makes of a session: tools, model, limits |
+//! | `builtin` | the agents that are always there |
+//! | `memory` | notes an agent keeps between tasks |
+//! | `mention` | agents in a prompt: those the user names, those that are new |
+//! | `outcome` | what came of a sub-agent, in words for its parent |
+//! | `progress` | a sub-agent's calls as a tree, while it works |
+//! | `worktree` | a copy of the repository to work in |
+
+mod builtin;
+mod memory;
+mod mention;
+mod outcome;
+mod progress;
+mod role;
+mod worktree;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use base::definition::Agent;
+use base::definition::agent::Isolation;
+use base::protocol::Delivery;
+use base::{Entry, EntryId, Event, Origin, Part, PartBody, SessionId};
+use futures::future::BoxFuture;
+use guard::Fence;
+use store::{ChildOf, NewSession, Queued, StoreError};
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio_util::sync::CancellationToken;
+use tools::{Order, Report, Spawner, ToolCtx, ToolError, Web, Who};
+
+use crate::coordinator::Hub;
+use crate::hooks::Actor;
+use crate::lane::{Lane, Note, Wake};
+use crate::live::Live;
+use crate::mind::{Mind, Options, Presence};
+use crate::purse::Purse;
+
+pub use builtin::all as built_in;
+pub(crate) use outcome::settle_debts;
+pub(crate) use role::{most_running, on_its_own};
+
+/// What a session is in its family.
+#[derive(Clone, Default)]
+pub(crate) struct Kin {
+    /// The session it works for; none for one that a face began.
+    pub(crate) above: Option<Above>,
+    /// The agent it runs as; none for ours.
+    pub(crate) agent: Option<Arc<Agent>>,
+    /// What it is locked into; none for one that works in its folder.
+    pub(crate) lock: Option<Lock>,
+}
+
+/// What a session is locked into.
+#[derive(Clone)]
+pub(crate) struct Lock {
+    /// The fence around it.
+    pub(crate) fence: Fence,
+    /// The real folder.
+    pub(crate) room: PathBuf,
+    /// How it reaches the web.
+    pub(crate) web: Web,
+}
+
+/// The session that another one works for.
+#[derive(Clone)]
+pub(crate) struct Above {
+    /// The session at the top of the family.
+    pub(crate) root: SessionId,
+    /// How many sessions are above the one that works.
+    pub(crate) depth: u32,
+    /// What it may do.
+    pub(crate) live: Arc<Live>,
+    /// What it may spend.
+    pub(crate) purse: Arc<Purse>,
+}
+
+impl Kin {
+    /// The agent's name; none for ours.
+    pub(crate) fn agent_name(&self) -> Option<String> {
+        self.agent.as_ref().map(|agent| agent.name.clone())
+    }
+
+    /// What the agent is told first; none for our own words.
+    pub(crate) fn prompt(&self) -> Option<String> {
+        let agent = self.agent.as_ref()?;
+        (!agent.prompt.trim().is_empty()).then(|| agent.prompt.clone())
+    }
+
+    /// The sub-agent, as hooks are told of it; none for the main one.
+    pub(crate) fn seated(&self, own: SessionId) -> Option<Actor> {
+        self.above.as_ref()?;
+        Some(Actor { id: own.to_string(), kind: self.agent_name()? })
+    }
+
+    /// Whether it is locked into a place where nothing of the user's is.
+    pub(crate) fn is_confined(&self) -> bool {
+        self.lock.is_some()
+    }
+
+    /// The session at the top of the family of `own`.
+    pub(crate) fn root(&self, own: SessionId) -> SessionId {
+        self.above.as_ref().map_or(own, |above| above.root)
+    }
+}
+
+/// The sub-agents of one session.
+pub(crate) struct Crew {
+    hub: Weak<Hub>,
+    session: SessionId,
+    project: String,
+    folder: PathBuf,
+    kin: Kin,
+    options: Options,
+    live: Arc<Live>,
+    purse: Arc<Purse>,
+    /// How many work in the background.
+    background: watch::Sender<usize>,
+    /// Stops those in the background; a new one after each stop.
+    stopping: Mutex<CancellationToken>,
+}
+
+/// A sub-agent at work.
+struct Child {
+    session: SessionId,
+    agent: Arc<Agent>,
+    lane: Lane,
+    /// How many entries it had before its task.
+    entries: usize,
+    /// Turns that had ended before its task.
+    turns: u64,
+    worktree: Option<worktree::Worktree>,
+    _place: OwnedSemaphorePermit,
+    /// Whatever becomes of the one who waits, the lane does not stay.
+    _closing: tokio_util::sync::DropGuard,
+}
+
+impl Crew {
+    /// The crew of a session that is being opened.
+    pub(crate) fn new(
+        hub: &Hub,
+        row: &store::Session,
+        kin: &Kin,
+        options: &Options,
+        (live, purse): (&Arc<Live>, &Arc<Purse>),
+    ) -> Self {
+        Self {
+            hub: hub.me.clone(),
+            session: row.summary.id,
+            project: row.project.clone(),
+            folder: PathBuf::from(&row.summary.folder),
+            kin: kin.clone(),
+            options: options.clone(),
+            live: live.clone(),
+            purse: purse.clone(),
+            background: watch::Sender::new(0),
+            stopping: Mutex::default(),
+        }
+    }
+
+    /// Whether the session may start sub-agents.
+    pub(crate) fn may_delegate(&self) -> bool {
+        let Some(hub) = self.hub.upgrade() else { return false };
+        !self.kin.is_confined() && self.depth() < hub.mind.config.agents.depth()
+    }
+
+    /// The agents tasks can be given to, with their descriptions.
+    pub(crate) fn offered(&self) -> Vec<(String, String)> {
+        let Some(hub) = self.hub.upgrade().filter(|_| self.may_delegate()) else {
+            return Vec::new();
+        };
+        let policy = self.live.policy();
+        let named = |agent: &&Agent| {
+            let action = guard::Action::Named(agent.name.clone());
+            let verdict = policy.decide("agent", &[action], &guard::Taint::Clean);
+            verdict.decision != guard::Decision::Deny
+        };
+        let definitions = hub.mind.shelf.look(&self.folder);
+        let agents = definitions.agents.iter().filter(named);
+        agents.map(|agent| (agent.name.clone(), agent.description.clone())).collect()
+    }
+
+    /// What is added to a prompt about agents.
+    pub(crate) fn asides(&self, prompt: &[Part], branch: &[Entry]) -> Vec<Part> {
+        let offered = self.offered();
+        if self.may_delegate() { mention::asides(prompt, branch, &offered) } else { Vec::new() }
+    }
+
+    /// What the session's agent is told besides its own prompt: skills it begins with, notes it keeps.
+    pub(crate) fn briefing(&self) -> Vec<String> {
+        let (Some(hub), Some(agent)) = (self.hub.upgrade(), &self.kin.agent) else {
+            return Vec::new();
+        };
+        let mut texts = Vec::new();
+        if !agent.skills.is_empty() {
+            texts = mention::preloaded(&agent.skills, &hub.mind.shelf.look(&self.folder));
+        }
+        let notes = memory::folder(agent, &hub.mind, &self.folder);
+        texts.extend(notes.map(|folder| memory::told(&folder)));
+        texts
+    }
+
+    /// What an agent that is the main one says first, for the user.
+    pub(crate) fn first_words(&self) -> Option<Part> {
+        let agent = self.kin.agent.as_ref().filter(|_| self.kin.above.is_none())?;
+        agent.initial_prompt.as_deref().map(Part::user_text)
+    }
+
+    /// Stops those that work in the background.
+    pub(crate) fn stop(&self) {
+        let fresh = CancellationToken::new();
+        let old = std::mem::replace(
+            &mut *self.stopping.lock().unwrap_or_else(PoisonError::into_inner),
+            fresh,
+        );
+        old.cancel();
+    }
+
+    /// Where nobody would say another word, waits for those in the background; tells whether one has reported.
+    pub(crate) async fn awaits_report(&self, cancel: &CancellationToken) -> bool {
+        let is_alone = self.hub.upgrade().is_some_and(|hub| hub.mind.presence == Presence::Alone);
+        let mut running = self.background.subscribe();
+        while is_alone && !self.live.has_steered() && *running.borrow_and_update() > 0 {
+            let changed = cancel.run_until_cancelled(running.changed()).await;
+            if !matches!(changed, Some(Ok(()))) {
+                return false;
+            }
+        }
+        self.live.has_steered()
+    }
+
+    fn depth(&self) -> u32 {
+        self.kin.above.as_ref().map_or(0, |above| above.depth + 1)
+    }
+
+    async fn start(
+        &self,
+        hub: &Arc<Hub>,
+        order: &Order,
+        ctx: &ToolCtx,
+    ) -> Result<Child, ToolError> {
+        let place = self.place(hub, ctx).await?;
+        let (row, agent, worktree) = match &order.resume {
+            Some(id) => self.known(hub, id).await?,
+            None => self.fresh(hub, order, ctx).await?,
+        };
+        let (session, entries) = (row.summary.id, row.summary.entries);
+        let options = self.options_for(hub, &agent, order)?;
+        let above = Above {
+            root: self.kin.root(self.session),
+            depth: self.depth(),
+            live: self.live.clone(),
+            purse: self.purse.clone(),
+        };
+        let lock = match &order.who {
+            Who::Researcher { room, web } => {
+                Some(Lock { fence: role::confined(room)?, room: room.clone(), web: web.clone() })
+            }
+            Who::Explorer | Who::Named(_) => None,
+        };
+        let kin = Kin { above: Some(above), agent: Some(agent.clone()), lock };
+        let opened = hub.open_child(row, kin, options).await;
+        let lane = opened.map_err(|error| ToolError::Refused(error.to_string()))?;
+        hub.events.publish(Event::ChildStarted {
+            session: self.session,
+            call: ctx.call.clone(),
+            child: session,
+            agent: agent.name.clone(),
+            color: agent.color.clone(),
+        });
+        let closing = lane.closing().clone().drop_guard();
+        let turns = lane.turns_ended();
+        let parts = vec![Part::user_text(&order.prompt)];
+        let said = lane.tell(Note::Say { parts, delivery: Delivery::Steer }).await;
+        said.map_err(|error| ToolError::Refused(error.to_string()))?;
+        let entries = usize::try_from(entries).unwrap_or(usize::MAX);
+        Ok(Child {
+            session,
+            agent,
+            lane,
+            entries,
+            turns,
+            worktree,
+            _place: place,
+            _closing: closing,
+        })
+    }
+
+    /// Waits for a place; below the top nobody waits, since those who hold the places may wait for us.
+    async fn place(&self, hub: &Hub, ctx: &ToolCtx) -> Result<OwnedSemaphorePermit, ToolError> {
+        if self.depth() > 0 {
+            return hub.places.clone().try_acquire_owned().map_err(|_| {
+                let text = "As many sub-agents as may are running already; do it yourself.";
+                ToolError::Refused(text.to_owned())
+            });
+        }
+        let waiting = hub.places.clone().acquire_owned();
+        match ctx.cancel.run_until_cancelled(waiting).await {
+            Some(Ok(place)) => Ok(place),
+            Some(Err(_)) | None => Err(ToolError::Cancelled),
+        }
+    }
+
+    /// A new session for a task.
+    async fn fresh(&self, hub: &Hub, order: &Order, ctx: &ToolCtx) -> Result<Cast, ToolError> {
+        let definitions = hub.mind.shelf.look(&self.folder);
+        let agent = role::find(&order.who, &definitions).map_err(ToolError::Refused)?;
+        let session = SessionId::new();
+        let worktree = match agent.isolation {
+            Isolation::None => None,
+            Isolation::Worktree => {
+                Some(worktree::Worktree::make(&hub.mind, &self.folder, session).await?)
+            }
+        };
+        let folder = match (&order.who, &worktree) {
+            (Who::Researcher { .. }, _) => builtin::HOME.to_owned(),
+            (Who::Explorer | Who::Named(_), Some(worktree)) => worktree.folder(),
+            (Who::Explorer | Who::Named(_), None) => self.folder.display().to_string(),
+        };
+        let report =
+            if is_background(order, &agent) { store::Report::Owed } else { store::Report::Told };
+        let child_of = ChildOf { parent: self.session, call: ctx.call.clone(), report };
+        let new = NewSession {
+            id: session,
+            folder,
+            project: self.project.clone(),
+            agent: Some(agent.name.clone()),
+            child_of: Some(child_of),
+            at: hub.mind.clock.now(),
+        };
+        let store = &hub.mind.store;
+        store.create_session(new).await.map_err(|error| broken(&error))?;
+        if !order.title.trim().is_empty() {
+            store.rename(session, order.title.clone()).await.map_err(|error| broken(&error))?;
+        }
+        let row = store.session(session).await.map_err(|error| broken(&error))?;
+        Ok((row, agent, worktree))
+    }
+
+    /// A sub-agent of this session that has finished and takes another prompt.
+    async fn known(&self, hub: &Hub, id: &str) -> Result<Cast, ToolError> {
+        let wrong = |why: &str| ToolError::Refused(format!("Cannot resume `{id}`: {why}."));
+        let session: SessionId =
+            id.trim().parse().map_err(|_| wrong("it is not the id of a sub-agent's session"))?;
+        let row = hub.mind.store.session(session).await.map_err(|_| wrong("there is none"))?;
+        if row.child_of.as_ref().is_none_or(|child| child.parent != self.session) {
+            return Err(wrong("it is not a sub-agent of this session"));
+        }
+        if hub.is_open(session).await {
+            return Err(wrong("it is still at work"));
+        }
+        let name = row.agent.clone().unwrap_or_default();
+        let definitions = hub.mind.shelf.look(&self.folder);
+        let agent = role::find(&Who::Named(name), &definitions).map_err(ToolError::Refused)?;
+        Ok((row, agent, None))
+    }
+
+    fn options_for(&self, hub: &Hub, agent: &Agent, order: &Order) -> Result<Options, ToolError> {
+        let parent = role::Parent {
+            mind: &hub.mind,
+            top: &hub.options,
+            options: &self.options,
+            target: self.live.target(),
+            rules: &self.live.policy().rules,
+            folder: &self.folder,
+        };
+        let cast = parent.cast(agent, &order.who, order.model.as_deref());
+        let (options, notes) = cast.map_err(ToolError::Refused)?;
+        for text in notes {
+            hub.events.publish(Event::Notice { session: Some(self.session), text });
+        }
+        Ok(options)
+    }
+
+    /// Waits for a sub-agent's end, and puts what came of it into words.
+    async fn wait(&self, hub: &Arc<Hub>, child: &mut Child) -> Result<Report, ToolError> {
+        let close = child.lane.rested(child.turns).await;
+        child.lane.close().await;
+        hub.forget(child.session).await;
+        let branch = hub.mind.store.branch(child.session).await.map_err(|error| broken(&error))?;
+        let task = branch.get(child.entries..).unwrap_or_default();
+        let mut came = outcome::of(task, close.as_ref());
+        if let Some(worktree) = child.worktree.take() {
+            came.text.push_str(&worktree.finish(&hub.mind).await);
+        }
+        let agent = child.agent.name.clone();
+        let report = Report {
+            session: child.session,
+            text: came.text,
+            origin: outcome::origin(&branch),
+            agent,
+        };
+        match came.failure {
+            None => Ok(report),
+            Some(why) => Err(ToolError::Refused(outcome::failed(&report, &why))),
+        }
+    }
+
+    /// Lets a sub-agent work on while the session does, and has it report at its end.
+    fn leave(self: &Arc<Self>, hub: &Arc<Hub>, mut child: Child) {
+        let stopping = self.stopping.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.background.send_modify(|running| *running += 1);
+        let (crew, hub) = (self.clone(), hub.clone());
+        hub.clone().scope.spawn_settling(async move {
+            let closing = child.lane.closing().clone();
+            let stop = async {
+                stopping.cancelled().await;
+                closing.cancel();
+                std::future::pending::<()>().await;
+            };
+            let came = tokio::select! {
+                came = crew.wait(&hub, &mut child) => came,
+                () = stop => return,
+            };
+            // At the end of the process nobody is told: the next one does it.
+            if !hub.scope.token().is_cancelled() {
+                let wake = if stopping.is_cancelled() { Wake::Not } else { Wake::Up };
+                crew.tell(&hub, child.session, &came, wake).await;
+            }
+            crew.background.send_modify(|running| *running -= 1);
+        });
+    }
+
+    /// Tells the session of a sub-agent's end, once.
+    async fn tell(
+        &self,
+        hub: &Hub,
+        child: SessionId,
+        came: &Result<Report, ToolError>,
+        wake: Wake,
+    ) {
+        let (text, origin) = match came {
+            Ok(report) => (outcome::told(report), report.origin.clone()),
+            Err(error) => (error.to_string(), Origin::System),
+        };
+        let prompt = report_prompt(&hub.mind, text, origin);
+        let owed = hub.mind.store.report(child, prompt.clone()).await;
+        if matches!(owed, Ok(true)) {
+            // A session that is closed meanwhile finds the report in its queue.
+            drop(hub.tell_open(self.session, Note::Heard(Box::new(prompt), wake)).await);
+        }
+    }
+}
+
+/// A session's row, the agent it runs as, and the copy it works in.
+type Cast = (store::Session, Arc<Agent>, Option<worktree::Worktree>);
+
+/// The spawner of a session: its crew, which must outlive a call to run in the background.
+pub(crate) struct Spawning(pub(crate) Arc<Crew>);
+
+impl Spawner for Spawning {
+    fn spawn<'a>(
+        &'a self,
+        order: Order,
+        ctx: &'a ToolCtx,
+    ) -> BoxFuture<'a, Result<Report, ToolError>> {
+        Box::pin(async move {
+            let crew = &self.0;
+            let hub = crew.hub.upgrade().ok_or(ToolError::Cancelled)?;
+            if !crew.may_delegate() {
+                let text = "Sub-agents cannot start sub-agents here; do it yourself.";
+                return Err(ToolError::Refused(text.to_owned()));
+            }
+            let mut child = crew.start(&hub, &order, ctx).await?;
+            if is_background(&order, &child.agent) {
+                if order.resume.is_some() {
+                    let owing = hub.mind.store.owe_report(child.session).await;
+                    owing.map_err(|error| broken(&error))?;
+                }
+                let report = outcome::begun(child.session, &child.agent.name);
+                crew.leave(&hub, child);
+                return Ok(report);
+            }
+            let watching = progress::show(&hub.events, child.session, &ctx.progress);
+            tokio::select! {
+                came = crew.wait(&hub, &mut child) => came,
+                () = watching => Err(ToolError::Cancelled),
+                () = ctx.cancel.cancelled() => {
+                    child.lane.closing().cancel();
+                    // It settles by itself; whoever cancelled does not wait for its last words.
+                    drop(child.lane.rested(child.turns).await);
+                    hub.forget(child.session).await;
+                    Err(ToolError::Cancelled)
+                }
+            }
+        })
+    }
+}
+
+/// Whether the caller goes on meanwhile.
+fn is_background(order: &Order, agent: &Agent) -> bool {
+    order.background.unwrap_or(agent.background)
+}
+
+/// A report as the parent's next prompt.
+fn report_prompt(mind: &Mind, text: String, origin: Origin) -> Queued {
+    Queued {
+        entry: EntryId::new(),
+        at: mind.clock.now(),
+        delivery: Delivery::Steer,
+        parts: vec![Part::new(PartBody::Text { text }, origin)],
+    }
+}
+
+fn broken(error: &StoreError) -> ToolError {
+    ToolError::Refused(format!("The sub-agent could not be kept: {error}"))
+}

@@ -1,0 +1,47 @@
+//! Notes an agent keeps between tasks: a folder of its own, whose `MEMORY.md` its prompt begins with.
+
+use std::path::{Path, PathBuf};
+
+use base::definition::agent::Memory;
+use base::definition::{Agent, slug};
+
+use crate::mind::Mind;
+
+/// The file that is read at the start of each task.
+const FILE: &str = "MEMORY.md";
+/// Most of it that is read.
+const LINES: usize = 200;
+const BYTES: usize = 25_000;
+
+/// Tools an agent with a memory cannot do without.
+pub(super) const TOOLS: [&str; 3] = ["view", "write", "edit"];
+
+/// The folder an agent keeps its notes in; none if it keeps none.
+pub(super) fn folder(agent: &Agent, mind: &Mind, project: &Path) -> Option<PathBuf> {
+    let name = slug(&agent.name);
+    let place = match agent.memory? {
+        Memory::User => mind.paths.data().join("agent-memory"),
+        Memory::Project => project.join(".caiman/agent-memory"),
+        Memory::Local => project.join(".caiman/agent-memory-local"),
+    };
+    (!name.is_empty()).then(|| place.join(name))
+}
+
+/// What an agent is told of its notes.
+pub(super) fn told(folder: &Path) -> String {
+    let text = std::fs::read_to_string(folder.join(FILE)).unwrap_or_default();
+    let mut notes = String::new();
+    for line in text.lines().take(LINES) {
+        if notes.len() + line.len() > BYTES {
+            break;
+        }
+        notes.push_str(line);
+        notes.push('\n');
+    }
+    let shown = folder.display();
+    let about = format!(
+        "You keep notes for later tasks in {shown}/{FILE}: what you learned that a next task needs, in a \
+         few lines. Other files there hold details; name them in it."
+    );
+    if notes.trim().is_empty() { about } else { format!("{about} It says now:\n\n{notes}") }
+}

@@ -1,0 +1,147 @@
+//! What may change while a turn runs: what may be done, by which model, and the prompts that join.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use base::EntryId;
+use base::protocol::Mode;
+use guard::cage::Bounds;
+use guard::policy::{CageState, Depth};
+use guard::{Cage, Policy, Reach, Rule, Taint};
+use llm::{Reasoning, Target};
+use store::Queued;
+
+use crate::skills::lending::Lent;
+
+/// What may change while a turn runs.
+pub(crate) struct Live {
+    /// Of the session that this one works for: what it may not, this one may not.
+    pub(crate) above: Option<Arc<Live>>,
+    pub(crate) policy: Mutex<Arc<Policy>>,
+    /// The model that is asked now.
+    pub(crate) target: Mutex<Target>,
+    /// Whether content nobody vouches for is in the context: sub-agents get it with their task.
+    pub(crate) taint: Mutex<Taint>,
+    /// The cages children have run in: making one anew for each costs.
+    pub(crate) cages: Mutex<HashMap<Reach, Option<Arc<Cage>>>>,
+    /// Where caged children put temporary files.
+    pub(crate) temp: PathBuf,
+    /// Our own keys, which no child reads.
+    pub(crate) credentials: PathBuf,
+    /// Rules that hold until the user's next word.
+    pub(crate) lent: Mutex<Lent>,
+    pub(crate) wishes: Mutex<Wishes>,
+    pub(crate) steered: Mutex<VecDeque<Queued>>,
+}
+
+/// What a face has asked for, until the next call.
+#[derive(Default)]
+pub(crate) struct Wishes {
+    pub(crate) target: Option<Target>,
+    pub(crate) reasoning: Option<Reasoning>,
+}
+
+impl Live {
+    /// What decides about calls, now: nothing that those above may not.
+    pub(crate) fn policy(&self) -> Arc<Policy> {
+        let own = lock(&self.policy).clone();
+        match &self.above {
+            Some(above) => Arc::new(own.within(&above.policy())),
+            None => own,
+        }
+    }
+
+    /// Whether content nobody vouches for is in the context.
+    pub(crate) fn taint(&self) -> Taint {
+        lock(&self.taint).clone()
+    }
+
+    /// The model that is asked now.
+    pub(crate) fn target(&self) -> Target {
+        lock(&self.target).clone()
+    }
+
+    /// Finds out whether this machine can cage a command; tried once a process, when one is to run.
+    pub(crate) async fn look_for_cage(&self) {
+        let state = match Cage::probed() {
+            Some(status) => status.state(),
+            // Starts a child and waits for it.
+            None => tokio::task::spawn_blocking(|| Cage::probe().state())
+                .await
+                .unwrap_or(CageState::Missing),
+        };
+        let mut policy = lock(&self.policy);
+        if policy.cage != state {
+            Arc::make_mut(&mut policy).cage = state;
+        }
+    }
+
+    /// The cage of a reach; none where anything is allowed.
+    pub(crate) fn cage(&self, reach: Reach) -> Option<Arc<Cage>> {
+        let make = || {
+            let policy = self.policy();
+            let mut bounds = Bounds::for_reach(reach, &policy.fence, &self.temp)?;
+            bounds.hidden.push(self.credentials.clone());
+            // What a rule keeps from tools is kept from commands, too.
+            for root in policy.fence.roots() {
+                bounds.hidden.extend(policy.closed_below(root, Depth::Everything).places);
+            }
+            Some(Arc::new(Cage::new(bounds)))
+        };
+        lock(&self.cages).entry(reach).or_insert_with(make).clone()
+    }
+
+    /// Changes how questions are answered.
+    pub(crate) fn set_mode(&self, mode: Mode) {
+        Arc::make_mut(&mut lock(&self.policy)).mode = mode;
+    }
+
+    /// Adds rules that allow: what the user allows a sub-agent holds for the family.
+    pub(crate) fn allow(&self, rules: Vec<Rule>) {
+        if let Some(above) = &self.above {
+            return above.allow(rules);
+        }
+        Arc::make_mut(&mut lock(&self.policy)).rules.allow.extend(rules);
+    }
+
+    /// Another model, from the next call on.
+    pub(crate) fn set_target(&self, target: Target) {
+        lock(&self.wishes).target = Some(target);
+    }
+
+    /// The same, unless a face has asked for one.
+    pub(crate) fn set_target_unless_wished(&self, target: Target) {
+        lock(&self.wishes).target.get_or_insert(target);
+    }
+
+    /// Thinks harder or less, from the next call on.
+    pub(crate) fn set_reasoning(&self, reasoning: Reasoning) {
+        lock(&self.wishes).reasoning = Some(reasoning);
+    }
+
+    /// Lets a prompt join the running turn.
+    pub(crate) fn steer(&self, prompt: Queued) {
+        lock(&self.steered).push_back(prompt);
+    }
+
+    /// The prompts that wait to join.
+    pub(crate) fn take_steered(&self) -> Vec<Queued> {
+        lock(&self.steered).drain(..).collect()
+    }
+
+    /// Whether a prompt waits to join.
+    pub(crate) fn has_steered(&self) -> bool {
+        !lock(&self.steered).is_empty()
+    }
+
+    /// Takes back a prompt that waits to join.
+    pub(crate) fn unsteer(&self, entry: EntryId) {
+        lock(&self.steered).retain(|prompt| prompt.entry != entry);
+    }
+}
+
+/// What a lock guards, whoever panicked while holding it.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
