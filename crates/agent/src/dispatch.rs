@@ -1,18 +1,21 @@
 //! Calls to results: judged, asked about, run, bounded, masked. Every call gets exactly one result, and a
 //! failure is a result the model can read.
 
+mod hooked;
+
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base::protocol::{Approval, Scope};
-use base::transcript::{Call, CallResult, Mended, Outcome, Piece};
+use base::transcript::{Call, CallResult, Mended, Outcome, Piece, ToolSpec};
 use base::{Block, CallId, Event, Origin, Part, PartBody};
 use futures::future::join_all;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use guard::{Action, Cage, Decision, Rule, Taint, Verdict};
+use serde_json::{Map, Value};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 use tools::registry::AnyCall;
@@ -20,8 +23,10 @@ use tools::{Effect, Output, Progress, ToolCtx, ToolError, Workspace};
 
 use crate::approvals::Waiting;
 use crate::events::Events;
+use crate::hooks::{Hooks, Occasion};
+use crate::live::Live;
 use crate::mind::{Mind, Presence};
-use crate::session::Live;
+use hooked::Heard;
 
 /// How long a cancelled tool may take to put its things in order.
 const GRACE: Duration = Duration::from_millis(80);
@@ -35,6 +40,11 @@ pub(crate) struct Dispatch<'a> {
     pub(crate) waiting: &'a Waiting,
     pub(crate) workspace: &'a Arc<Workspace>,
     pub(crate) live: &'a Live,
+    /// The tools the model was offered: it has no others.
+    pub(crate) offered: &'a [ToolSpec],
+    /// The sub-agent whose calls they are; none for the main one.
+    pub(crate) agent: Option<String>,
+    pub(crate) hooks: &'a Arc<Hooks>,
     pub(crate) taint: Taint,
     pub(crate) cancel: &'a CancellationToken,
 }
@@ -46,10 +56,27 @@ pub(crate) struct Finished {
     pub(crate) part: Part,
     /// Rules the user's yes made, with how far they reach.
     pub(crate) granted: Option<(Scope, Vec<Rule>)>,
+    /// Why hooks want the turn to end with it.
+    pub(crate) halt: Option<String>,
 }
 
 /// Calls that ran while the model still talked.
 pub(crate) type Early = HashMap<CallId, Finished>;
+
+/// What becomes known of a call on its way.
+#[derive(Debug, Default)]
+struct Course {
+    /// One line for a face.
+    title: String,
+    granted: Option<(Scope, Vec<Rule>)>,
+    /// What hooks tell the model beside the result.
+    told: Vec<String>,
+    halt: Option<String>,
+    /// What it does; known once it may run.
+    actions: Vec<Action>,
+    /// The input hooks have put in place of the model's.
+    input: Option<Map<String, Value>>,
+}
 
 /// How a call ended, before it is put into words.
 enum Ended {
@@ -80,8 +107,8 @@ impl Dispatch<'_> {
         }
     }
 
-    /// Runs the calls of one answer that have not run early: neighbours that only read run beside each
-    /// other, the others one by one, in the model's order. One result a call, in the order of the calls.
+    /// Runs the calls of one answer that have not run early: neighbours that only read, or work apart,
+    /// run beside each other, the others one by one, in the model's order. One result a call, in the order of the calls.
     pub(crate) async fn run(&self, calls: &[Call], mut early: Early) -> Vec<Finished> {
         let mut finished = Vec::with_capacity(calls.len());
         let mut rest = calls;
@@ -90,7 +117,7 @@ impl Dispatch<'_> {
                 finished.push(done);
                 1
             } else {
-                let mine = |call: &&Call| self.only_reads(call) && !early.contains_key(&call.id);
+                let mine = |call: &&Call| self.runs_beside(call) && !early.contains_key(&call.id);
                 let count = rest.iter().take_while(mine).count().max(1);
                 finished.extend(join_all(rest[..count].iter().map(|call| self.one(call))).await);
                 count
@@ -107,24 +134,36 @@ impl Dispatch<'_> {
             let verdict = self.live.policy().decide(&call.name, &actions, &self.taint);
             (verdict.decision == Decision::Allow).then_some(())
         };
-        self.only_reads(call) && self.prepare(call).ok().and_then(free).is_some()
+        // Hooks that are asked first may ask the user.
+        let asked_first = self.hooks.watches(Occasion::PreToolUse);
+        !asked_first && self.only_reads(call) && self.prepare(call).ok().and_then(free).is_some()
     }
 
     fn only_reads(&self, call: &Call) -> bool {
-        self.mind.registry.get(&call.name).is_some_and(|tool| tool.effect() == Effect::Read)
+        self.effect(call) == Effect::Read
+    }
+
+    fn runs_beside(&self, call: &Call) -> bool {
+        matches!(self.effect(call), Effect::Read | Effect::Apart)
+    }
+
+    /// A call nobody knows fails by itself, in its turn.
+    fn effect(&self, call: &Call) -> Effect {
+        self.mind.registry.get(&call.name).map_or(Effect::Write, |tool| tool.effect())
     }
 
     async fn one(&self, call: &Call) -> Finished {
         let session = self.workspace.session;
-        let mut title = call.name.clone();
-        let mut granted = None;
+        let began = Instant::now();
+        let mut course = Course { title: call.name.clone(), ..Course::default() };
         let ended = match self.prepare(call) {
             Ok(ready) => {
-                title = ready.title();
-                self.judge_and_run(call, ready, &title, &mut granted).await
+                course.title = ready.title();
+                self.judge_and_run(call, ready, &mut course).await
             }
             Err(error) => Ended::Failed(error.to_string()),
         };
+        let has_run = !matches!(ended, Ended::Denied(_));
         let (outcome, output) = match ended {
             Ended::Done(output) => (Outcome::Done, output),
             Ended::Failed(text) => (Outcome::Failed, Output::text(text).from(Origin::System)),
@@ -140,17 +179,24 @@ impl Dispatch<'_> {
             }
         };
         let text = self.mind.redactor.text(&output.text).into_owned();
+        let body = self.shown(output.body, &text);
+        let mut pieces = vec![Piece::Text { text }];
+        pieces.extend(output.files.into_iter().map(Piece::File));
+        let mut result =
+            CallResult { call: call.id.clone(), name: call.name.clone(), outcome, pieces };
+        if has_run {
+            self.after(call, (&mut result, &body), began.elapsed(), &mut course).await;
+        }
+        result.pieces.extend(course.told.into_iter().map(|text| Piece::Text { text }));
         self.events.publish(Event::ToolDone {
             session,
             call: call.id.clone(),
             outcome,
-            title: output.title.unwrap_or(title),
-            body: Some(self.shown(output.body, &text)),
+            title: output.title.unwrap_or(course.title),
+            body: Some(body),
         });
-        let mut pieces = vec![Piece::Text { text }];
-        pieces.extend(output.files.into_iter().map(Piece::File));
-        let result = CallResult { call: call.id.clone(), name: call.name.clone(), outcome, pieces };
-        Finished { part: Part::new(PartBody::Result(result), output.origin), granted }
+        let part = Part::new(PartBody::Result(result), output.origin);
+        Finished { part, granted: course.granted, halt: course.halt }
     }
 
     /// What faces see of a result: secrets are masked there, too.
@@ -174,8 +220,9 @@ impl Dispatch<'_> {
             let why = "they are not JSON. Send one JSON object that fits the tool's schema.";
             return Err(ToolError::Arguments(why.to_owned()));
         }
-        let Some(tool) = self.mind.registry.get(&call.name) else {
-            let names: Vec<&str> = self.mind.registry.iter().map(|tool| tool.name()).collect();
+        let is_offered = self.offered.iter().any(|tool| tool.name == call.name);
+        let Some(tool) = self.mind.registry.get(&call.name).filter(|_| is_offered) else {
+            let names: Vec<&str> = self.offered.iter().map(|tool| tool.name.as_str()).collect();
             let names = names.join(", ");
             let text = format!("There is no tool `{}`. The tools are: {names}.", call.name);
             return Err(ToolError::Refused(text));
@@ -187,31 +234,38 @@ impl Dispatch<'_> {
         &self,
         call: &Call,
         ready: Box<dyn AnyCall>,
-        title: &str,
-        granted: &mut Option<(Scope, Vec<Rule>)>,
+        course: &mut Course,
     ) -> Ended {
-        let actions = match ready.actions(self.workspace) {
-            Ok(actions) => actions,
-            Err(error) => return Ended::Failed(error.to_string()),
+        let Heard { ready, actions, wish } = match self.before(call, ready, course).await {
+            Ok(heard) => heard,
+            Err(error) => return failed(&error),
         };
         if actions.iter().any(|action| matches!(action, Action::Run { .. })) {
             self.live.look_for_cage().await;
         }
         let verdict = self.live.policy().decide(&call.name, &actions, &self.taint);
+        let verdict = self.weigh(call, &actions, verdict, wish);
         let ctx = self.ctx(call, self.live.cage(verdict.reach));
         match verdict.decision {
             Decision::Deny => return Ended::Denied(verdict.reason),
-            Decision::Ask => match self.ask(&*ready, &verdict, title, &ctx).await {
-                Answer::Yes(Scope::Once) => {}
-                Answer::Yes(scope) => *granted = Some((scope, verdict.grants)),
-                Answer::No(ended) => return ended,
-            },
+            Decision::Ask => {
+                let answer = match self.answer_of_hooks(call, &actions, &verdict, course).await {
+                    Some(answer) => answer,
+                    None => self.ask(&*ready, &verdict, &course.title, &ctx).await,
+                };
+                match answer {
+                    Answer::Yes(Scope::Once) => {}
+                    Answer::Yes(scope) => course.granted = Some((scope, verdict.grants)),
+                    Answer::No(ended) => return ended,
+                }
+            }
             Decision::Allow => {}
         }
+        course.actions = actions;
         self.events.publish(Event::ToolStarted {
             session: self.workspace.session,
             call: call.id.clone(),
-            title: title.to_owned(),
+            title: course.title.clone(),
         });
         self.run_one(ready, &ctx).await
     }
@@ -240,8 +294,7 @@ impl Dispatch<'_> {
             biased;
             ended = running => match ended {
                 Ok(Ok(output)) => Ended::Done(output),
-                Ok(Err(ToolError::Cancelled)) => Ended::Failed(CANCELLED.to_owned()),
-                Ok(Err(error)) => Ended::Failed(error.to_string()),
+                Ok(Err(error)) => failed(&error),
                 Err(_) => Ended::Failed(
                     "The tool broke: a defect of caiman. Do it another way.".to_owned(),
                 ),
@@ -265,9 +318,12 @@ impl Dispatch<'_> {
         let session = self.workspace.session;
         let body = ready.preview(ctx).await.map(|body| self.shown(Some(body), ""));
         let (request, answer) = self.waiting.approval(session);
+        let message = format!("Caiman asks for permission: {title}");
+        self.hooks.notify("permission_prompt", message);
         self.events.publish(Event::ApprovalNeeded {
             session,
             request,
+            agent: self.agent.clone(),
             call: ctx.call.clone(),
             title: title.to_owned(),
             reason: reason.clone(),
@@ -285,6 +341,17 @@ impl Dispatch<'_> {
             Some(Err(_)) | None => Answer::No(Ended::Failed(CANCELLED.to_owned())),
         }
     }
+}
+
+/// What the model is told of an error.
+fn failed(error: &ToolError) -> Ended {
+    Ended::Failed(match error {
+        ToolError::Cancelled => CANCELLED.to_owned(),
+        ToolError::Arguments(_)
+        | ToolError::Path(_)
+        | ToolError::Io { .. }
+        | ToolError::Refused(_) => error.to_string(),
+    })
 }
 
 enum Answer {

@@ -7,18 +7,24 @@ use base::protocol::{ClientError, Delivery, Mode};
 use base::{EntryId, EntryKind, Event, ModelRef, Part, TaskScope};
 use llm::{Reasoning, Target};
 use store::Queued;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::Reply;
+use crate::crew::Crew;
+use crate::live::Live;
 use crate::room::Cause;
-use crate::session::{Live, Session};
-use crate::turn::run_turn;
+use crate::session::Session;
+use crate::skills::invoke::Invocation;
+use crate::turn::{Close, run_turn};
 
 /// Most prompts that may wait; more are refused, so that a runaway sender is told.
 const QUEUE_PROMPTS: usize = 100;
 /// Notes a lane takes before its senders wait: they are handled at once, even while a turn runs.
 const NOTES: usize = 32;
+
+/// What is said of a turn that broke without a word.
+const LOST: &str = "the turn broke off: a defect of caiman";
 
 /// Whoever waits for a note to be durable.
 type Ack = oneshot::Sender<Result<(), ClientError>>;
@@ -27,6 +33,18 @@ type Ack = oneshot::Sender<Result<(), ClientError>>;
 #[derive(Debug, Clone)]
 pub(crate) struct Lane {
     notes: mpsc::Sender<(Note, Ack)>,
+    rest: watch::Receiver<Rest>,
+    closing: CancellationToken,
+}
+
+/// Whether a lane rests, and how its last turn ended.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rest {
+    /// Turns that have ended, the running one not counted.
+    ended: u64,
+    is_running: bool,
+    /// How the last one ended; the text of a failure of the memory.
+    last: Option<Result<Close, String>>,
 }
 
 /// What a lane is told.
@@ -49,32 +67,77 @@ pub(crate) enum Note {
     Command {
         line: String,
         models: Vec<ModelRef>,
-        reply: oneshot::Sender<Reply>,
+        answer: oneshot::Sender<Answered>,
     },
     /// An entry a command made.
     Record(Box<EntryKind>),
+    /// A sub-agent's report, durable in the queue already.
+    Heard(Box<Queued>, Wake),
     Close,
+}
+
+/// Whether a report begins a turn where none runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wake {
+    /// It does.
+    Up,
+    /// It waits for the user's next word: the user stopped the sub-agent.
+    Not,
+}
+
+/// What comes of a slash command.
+#[derive(Debug)]
+pub(crate) enum Answered {
+    /// There is something left to do.
+    Reply(Reply),
+    /// What it says is durable, and its turn begins.
+    Begun,
+    /// It could not be done; why.
+    Refused(String),
 }
 
 /// What a session is handed over for.
 enum Work {
     Turn,
     Compact { focus: Option<String> },
+    Invoke { invocation: Box<Invocation>, answer: oneshot::Sender<Answered> },
 }
 
 impl Lane {
     /// Opens a lane for a session; it ends with `scope`.
     pub(crate) fn open(session: Session, held: Vec<Queued>, scope: &TaskScope) -> Self {
         let (notes, inbox) = mpsc::channel(NOTES);
+        let (resting, rest) = watch::channel(Rest::default());
         let keeper = Keeper {
+            resting,
             live: session.live.clone(),
+            crew: session.crew.clone(),
             idle: Some(Box::new(session)),
             running: None,
             queue: held.into(),
             scope: scope.child(),
         };
+        let closing = keeper.scope.token().clone();
         scope.spawn_settling(keeper.run(inbox));
-        Self { notes }
+        Self { notes, rest, closing }
+    }
+
+    /// How many turns have ended.
+    pub(crate) fn turns_ended(&self) -> u64 {
+        self.rest.borrow().ended
+    }
+
+    /// Waits until more than `turns` turns have ended and none runs; tells how the last one ended. None if the
+    /// lane was closed before.
+    pub(crate) async fn rested(&self, turns: u64) -> Option<Result<Close, String>> {
+        let mut rest = self.rest.clone();
+        let rested = rest.wait_for(|rest| rest.ended > turns && !rest.is_running).await;
+        rested.ok().and_then(|rest| rest.last.clone())
+    }
+
+    /// What closes the lane without waiting for it.
+    pub(crate) fn closing(&self) -> &CancellationToken {
+        &self.closing
     }
 
     /// Tells the lane something; returns once it is durable.
@@ -95,17 +158,22 @@ impl Lane {
 /// The owner of a session while no turn has it.
 struct Keeper {
     live: Arc<Live>,
+    crew: Arc<Crew>,
     /// The session, while no turn runs.
     idle: Option<Box<Session>>,
     running: Option<Running>,
     /// Prompts that wait for a turn of their own.
     queue: VecDeque<Queued>,
+    resting: watch::Sender<Rest>,
     scope: TaskScope,
 }
 
+/// What a task gives back: the session, and how its turn ended if it was one.
+type Given = (Box<Session>, Option<Result<Close, String>>);
+
 struct Running {
     cancel: CancellationToken,
-    done: oneshot::Receiver<Box<Session>>,
+    done: oneshot::Receiver<Given>,
     store: store::Store,
     session: base::SessionId,
     clock: base::Clock,
@@ -127,9 +195,14 @@ impl Keeper {
         }
         closing.cancel();
         if self.running.is_some() {
-            self.idle = ended(&mut self.running).await;
+            let given = ended(&mut self.running).await;
+            self.idle = given.map(|(session, close)| {
+                self.rested(close);
+                session
+            });
         }
         if let Some(session) = &self.idle {
+            session.hooks.end("other").await;
             session.workspace.jobs.close().await;
             // What its commands left there is of no use to anybody.
             drop(std::fs::remove_dir_all(&session.live.temp));
@@ -145,6 +218,7 @@ impl Keeper {
                 if let Some(running) = &self.running {
                     running.cancel.cancel();
                 }
+                self.crew.stop();
                 Ok(())
             }
             Note::SetModel(target) => {
@@ -166,8 +240,9 @@ impl Keeper {
                 }
                 None => Err(busy()),
             },
-            Note::Command { line, models, reply } => self.command(&line, &models, reply).await,
+            Note::Command { line, models, answer } => self.command(&line, &models, answer).await,
             Note::Record(kind) => self.record(*kind).await,
+            Note::Heard(report, wake) => self.hear(*report, wake).await,
             Note::Close => {
                 self.scope.token().cancel();
                 Ok(())
@@ -207,6 +282,19 @@ impl Keeper {
         match delivery {
             Delivery::Steer => self.live.steer(prompt),
             Delivery::Queue => self.queue.push_back(prompt),
+        }
+        Ok(())
+    }
+
+    /// A sub-agent's report: it joins the running turn, begins one, or waits for the user.
+    async fn hear(&mut self, report: Queued, wake: Wake) -> Result<(), ClientError> {
+        match (self.idle.take(), wake) {
+            (Some(session), Wake::Up) => return self.begin(session, vec![report]).await,
+            (Some(session), Wake::Not) => {
+                self.idle = Some(session);
+                self.queue.push_back(report);
+            }
+            (None, Wake::Up | Wake::Not) => self.live.steer(report),
         }
         Ok(())
     }
@@ -255,7 +343,11 @@ impl Keeper {
         mut session: Box<Session>,
         prompts: Vec<Queued>,
     ) -> Result<(), ClientError> {
-        let taken = session.take_prompts(prompts).await;
+        let taken = if session.screens_prompts() {
+            self.let_wait(&session, prompts).await
+        } else {
+            session.take_prompts(prompts).await
+        };
         match taken {
             Ok(()) => {
                 self.start(session, Work::Turn);
@@ -268,17 +360,35 @@ impl Keeper {
         }
     }
 
-    /// Runs a slash command on the idle session.
+    /// Has prompts wait, durably, for the turn that begins: hooks see them there, where a stop reaches them.
+    async fn let_wait(
+        &self,
+        session: &Session,
+        prompts: Vec<Queued>,
+    ) -> Result<(), store::StoreError> {
+        for prompt in prompts {
+            session.mind.store.enqueue(session.id, prompt.clone()).await?;
+            self.live.steer(prompt);
+        }
+        Ok(())
+    }
+
+    /// Runs a slash command on the idle session; a skill or a custom command beside the lane.
     async fn command(
         &mut self,
         line: &str,
         models: &[ModelRef],
-        reply: oneshot::Sender<Reply>,
+        answer: oneshot::Sender<Answered>,
     ) -> Result<(), ClientError> {
-        let session = self.idle.as_mut().ok_or_else(busy)?;
-        let answer = session.command(line, models).await.map_err(|error| refused(&error))?;
+        let mut session = self.idle.take().ok_or_else(busy)?;
+        if let Some(invocation) = session.called(line) {
+            self.start(session, Work::Invoke { invocation: Box::new(invocation), answer });
+            return Ok(());
+        }
+        let reply = session.command(line, models).await;
+        self.idle = Some(session);
         // A face that is gone needs no reply.
-        drop(reply.send(answer));
+        drop(answer.send(Answered::Reply(reply.map_err(|error| refused(&error))?)));
         Ok(())
     }
 
@@ -292,6 +402,7 @@ impl Keeper {
     fn start(&mut self, mut session: Box<Session>, work: Work) {
         let (give_back, done) = oneshot::channel();
         let cancel = self.scope.token().child_token();
+        self.resting.send_modify(|rest| rest.is_running = true);
         self.running = Some(Running {
             cancel: cancel.clone(),
             done,
@@ -302,43 +413,65 @@ impl Keeper {
         // A turn whose token is cancelled still settles its calls.
         self.scope.spawn_settling(async move {
             let worked = match work {
-                Work::Turn => Box::pin(run_turn(&mut session, &cancel)).await,
+                Work::Turn => Box::pin(run_turn(&mut session, &cancel)).await.map(Some),
                 Work::Compact { focus } => {
-                    session.make_room(Cause::Asked(focus), &cancel).await.map(drop)
+                    let made = session.make_room(Cause::Asked(focus), &cancel).await;
+                    session.events.publish(Event::CommandDone { session: session.id });
+                    made.map(|_| None)
+                }
+                Work::Invoke { invocation, answer } => {
+                    Box::pin(session.invoke(*invocation, answer, &cancel)).await
                 }
             };
-            if let Err(error) = worked {
-                let (reason, class) = (error.to_string(), "store".to_owned());
-                session.events.publish(Event::TurnFailed { session: session.id, reason, class });
-            }
-            drop(give_back.send(session));
+            let close = match worked {
+                Ok(close) => close.map(Ok),
+                Err(error) => {
+                    let (reason, class) = (error.to_string(), "store".to_owned());
+                    let failed =
+                        Event::TurnFailed { session: session.id, reason: reason.clone(), class };
+                    session.events.publish(failed);
+                    Some(Err(reason))
+                }
+            };
+            drop(give_back.send((session, close)));
         });
     }
 
     /// Takes the session back; a prompt that waits begins the next turn, unless the last was stopped: then
     /// it waits for the user's next word.
-    async fn turn_ended(&mut self, session: Option<Box<Session>>) {
+    async fn turn_ended(&mut self, given: Option<Given>) {
         let stopped = self.running.take().is_none_or(|running| running.cancel.is_cancelled());
         // A turn that gave nothing back has died with its task; the lane is of no use any more.
-        let Some(session) = session else { return };
+        let Some((session, close)) = given else { return self.rested(Some(Err(LOST.to_owned()))) };
         let mut prompts = if stopped { Vec::new() } else { self.live.take_steered() };
         if !stopped && prompts.is_empty() {
             prompts.extend(self.queue.pop_front());
         }
         if prompts.is_empty() {
             self.idle = Some(session);
+            self.rested(close);
             return;
         }
         let (id, events) = (session.id, session.events.clone());
         if let Err(error) = self.begin(session, prompts).await {
             let (reason, class) = (error.to_string(), "store".to_owned());
-            events.publish(Event::TurnFailed { session: id, reason, class });
+            events.publish(Event::TurnFailed { session: id, reason: reason.clone(), class });
+            self.rested(Some(Err(reason)));
         }
+    }
+
+    /// Tells whoever waits that no turn runs any more.
+    fn rested(&self, close: Option<Result<Close, String>>) {
+        self.resting.send_modify(|rest| {
+            rest.is_running = false;
+            rest.ended += 1;
+            rest.last = close.or(rest.last.take());
+        });
     }
 }
 
 /// Waits for the running turn to give the session back; for ever while none runs.
-async fn ended(running: &mut Option<Running>) -> Option<Box<Session>> {
+async fn ended(running: &mut Option<Running>) -> Option<Given> {
     match running {
         Some(running) => (&mut running.done).await.ok(),
         None => std::future::pending().await,

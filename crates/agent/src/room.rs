@@ -35,6 +35,7 @@ impl Session {
     pub(crate) fn is_crowded(&self) -> bool {
         let window = self.window();
         !self.mind.config.options.disable_auto_summarize
+            && !self.hooks.holds_compaction()
             && compaction::due(self.used_tokens(), window)
             && compaction::worth_trying(&self.branch, window)
     }
@@ -55,6 +56,9 @@ impl Session {
             }
             Cause::Asked(focus) => focus.as_deref(),
         };
+        if self.may_not_compact(&cause, cancel).await {
+            return Ok(Made::Nothing);
+        }
         // A window that overflowed is not as large as we thought.
         let window = match (&cause, self.window()) {
             (Cause::Overflow, 0) => before,
@@ -70,6 +74,7 @@ impl Session {
         let entry = self.entry(plan.entry(&summary));
         self.append(vec![entry]).await?;
         self.renew_prefix().await?;
+        self.begin_compacted(cancel).await?;
         if compaction::helped(before, self.used_tokens()) {
             return Ok(Made::Room);
         }

@@ -1,19 +1,18 @@
 //! The walk of a turn: ask the model, run its calls, ask again, until it has no more.
 
-use std::time::Instant;
-
-use base::model::{StopReason, Usage};
+use base::model::StopReason;
 use base::protocol::Ending;
 use base::transcript::{Call, Piece};
 use base::{Entry, EntryKind, Event, PartBody};
+use guard::Taint;
 use llm::Class;
 use store::StoreError;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::{Answered, Asking, End};
-use crate::budget::{Spent, Tally};
 use crate::dispatch::{Dispatch, Early, Finished};
+use crate::hooked::Onward;
 use crate::loop_guard::{Alarm, LoopGuard, SeenCall};
 use crate::room::{Cause, Made};
 use crate::session::Session;
@@ -21,28 +20,39 @@ use crate::session::Session;
 /// What the model is told of calls that did not run because the turn ended.
 const NOT_RUN: &str = "This call did not run: the turn ended before it.";
 
+/// The class of failure of a turn whose prompt hooks did not let pass.
+const BLOCKED: &str = "hook";
+
 /// How a turn ended.
-enum Close {
+#[derive(Debug, Clone)]
+pub(crate) enum Close {
     Ended(Ending, StopReason),
     Failed(llm::Error),
+    /// Hooks did not let the prompt pass.
+    Blocked(String),
 }
 
-/// Runs a turn on what has been said. Faces see how it ends; only the memory's failures are returned.
+/// Runs a turn on what has been said, and tells how it ended, as faces see it too; only the memory's
+/// failures are errors.
 pub(crate) async fn run_turn(
     session: &mut Session,
     cancel: &CancellationToken,
-) -> Result<(), StoreError> {
+) -> Result<Close, StoreError> {
     let model = session.options.target.model_ref();
     session.events.publish(Event::TurnStarted { session: session.id, model });
+    session.purse.begin_turn();
     let mut turn = Turn {
         session,
         cancel,
-        tally: Tally::default(),
-        usage: Usage::default(),
-        began: Instant::now(),
         guard: LoopGuard::default(),
         overflowed: false,
+        held: 0,
+        blocked: None,
     };
+    if let Some(close) = turn.begin().await? {
+        turn.tell(&close).await?;
+        return Ok(close);
+    }
     // The title is found beside the turn, and does not hold it up.
     let (naming, enough) = (turn.session.naming(), cancel.child_token());
     let walk = async {
@@ -51,21 +61,45 @@ pub(crate) async fn run_turn(
         close
     };
     let (close, ()) = tokio::join!(walk, naming.run(&enough));
-    turn.tell(close?).await
+    let close = close?;
+    turn.tell(&close).await?;
+    Ok(close)
+}
+
+/// Whether prompts have joined the turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    Prompts,
+    Nothing,
 }
 
 struct Turn<'a> {
     session: &'a mut Session,
     cancel: &'a CancellationToken,
-    tally: Tally,
-    usage: Usage,
-    began: Instant,
     guard: LoopGuard,
     /// Whether the provider has said in this turn that the context does not fit.
     overflowed: bool,
+    /// How often hooks have made it go on.
+    held: u32,
+    /// Why hooks have blocked a prompt.
+    blocked: Option<String>,
 }
 
 impl Turn<'_> {
+    /// Has hooks see the beginning and the prompts that wait for it; tells if the turn ends with that.
+    async fn begin(&mut self) -> Result<Option<Close>, StoreError> {
+        let waits = self.has_been_steered();
+        self.session.begin_hooked(self.cancel).await;
+        if self.take_steered().await? == Taken::Prompts || !waits {
+            self.session.say_pending().await?;
+            return Ok(None);
+        }
+        Ok(Some(match self.blocked.take() {
+            Some(reason) => Close::Blocked(reason),
+            None => Close::Ended(Ending::Cancelled, StopReason::Cancelled),
+        }))
+    }
+
     async fn walk(&mut self) -> Result<Close, StoreError> {
         loop {
             self.take_steered().await?;
@@ -101,7 +135,19 @@ impl Turn<'_> {
                 if stop == StopReason::Paused || self.has_been_steered() {
                     continue;
                 }
-                return Ok(Close::Ended(Ending::Answered, stop));
+                if self.session.crew.awaits_report(self.cancel).await {
+                    continue;
+                }
+                let onward = self.session.at_stop(self.held, self.cancel).await?;
+                let ending = match onward {
+                    Onward::GoOn => {
+                        self.held += 1;
+                        continue;
+                    }
+                    Onward::End => Ending::Answered,
+                    Onward::Halt(reason) => Ending::Halted(reason),
+                };
+                return Ok(Close::Ended(ending, stop));
             }
             if let Some(ending) = self.run_calls(&calls, early).await? {
                 return Ok(Close::Ended(ending, stop));
@@ -130,9 +176,7 @@ impl Turn<'_> {
         if let Some(entry) = &answered.entry {
             self.session.adopt(entry.clone());
         }
-        self.usage += answered.usage;
-        self.tally.count(answered.usage, answered.cost);
-        self.session.tally.count(answered.usage, answered.cost);
+        self.session.purse.count(answered.usage, answered.cost);
         Ok((answered, early))
     }
 
@@ -142,10 +186,12 @@ impl Turn<'_> {
         calls: &[Call],
         early: Early,
     ) -> Result<Option<Ending>, StoreError> {
+        self.session.tell_story();
         let mut finished = dispatch(self.session, self.cancel).run(calls, early).await;
-        let mut circles = None;
+        let (mut circles, mut halt) = (None, None);
         for (call, done) in calls.iter().zip(&mut finished) {
             circles = self.watch(call, done).or(circles);
+            halt = done.halt.take().or(halt);
             if let Some((scope, rules)) = done.granted.take() {
                 self.session.grant(scope, rules).await?;
             }
@@ -156,7 +202,7 @@ impl Turn<'_> {
         if self.cancel.is_cancelled() {
             return Ok(Some(Ending::Cancelled));
         }
-        Ok(circles.map(Ending::GoingInCircles))
+        Ok(halt.map(Ending::Halted).or(circles.map(Ending::GoingInCircles)))
     }
 
     async fn record(&mut self, entry: Entry) -> Result<(), StoreError> {
@@ -180,13 +226,19 @@ impl Turn<'_> {
         self.session.append(vec![entry]).await
     }
 
-    async fn take_steered(&mut self) -> Result<(), StoreError> {
+    async fn take_steered(&mut self) -> Result<Taken, StoreError> {
         let prompts = self.session.live.take_steered();
         if prompts.is_empty() {
-            return Ok(());
+            return Ok(Taken::Nothing);
         }
         self.guard.user_spoke();
-        self.session.take_prompts(prompts).await
+        let screened = self.session.screen(prompts, self.cancel).await?;
+        self.blocked = screened.blocked;
+        if screened.passed.is_empty() {
+            return Ok(Taken::Nothing);
+        }
+        self.session.take_prompts(screened.passed).await?;
+        Ok(Taken::Prompts)
     }
 
     fn has_been_steered(&self) -> bool {
@@ -217,38 +269,38 @@ impl Turn<'_> {
     }
 
     /// Why no further model call may be made.
-    fn over_budget(&mut self) -> Option<String> {
-        self.tally.time = self.began.elapsed();
-        let session = &self.session;
-        let spent = Spent { turn: self.tally, session: session.tally, day_cost: session.day_cost };
-        if self.tally.unpriced == 1
-            && let Some(words) = session.options.budget.blind(&spent)
-        {
-            session.say_notice(&words);
+    fn over_budget(&self) -> Option<String> {
+        if let Some(words) = self.session.purse.blind() {
+            self.session.say_notice(&words);
         }
-        session.options.budget.exceeded(&spent)
+        self.session.purse.exceeded()
     }
 
     /// Tells the faces how the turn ended.
-    async fn tell(&mut self, close: Close) -> Result<(), StoreError> {
+    async fn tell(&mut self, close: &Close) -> Result<(), StoreError> {
         let id = self.session.id;
         let event = match close {
             Close::Ended(ending, stop) => {
-                let reason = match &ending {
-                    Ending::OverBudget(reason) | Ending::GoingInCircles(reason) => Some(reason),
+                let reason = match ending {
+                    Ending::OverBudget(reason)
+                    | Ending::GoingInCircles(reason)
+                    | Ending::Halted(reason) => Some(reason),
                     Ending::Answered | Ending::Cancelled => None,
                 };
                 if let Some(reason) = reason {
                     let notice = self.session.entry(EntryKind::Notice { text: reason.clone() });
                     self.session.append(vec![notice]).await?;
                 }
-                let known = self.tally.unpriced < self.tally.steps || self.tally.steps == 0;
-                let (usage, cost) = (self.usage, known.then_some(self.tally.cost));
-                Event::TurnDone { session: id, stop, ending, usage, cost }
+                let (usage, cost) = self.session.purse.of_turn();
+                Event::TurnDone { session: id, stop: *stop, ending: ending.clone(), usage, cost }
+            }
+            Close::Blocked(reason) => {
+                let (reason, class) = (reason.clone(), BLOCKED.to_owned());
+                Event::TurnFailed { session: id, reason, class }
             }
             Close::Failed(error) => Event::TurnFailed {
                 session: id,
-                reason: error.message,
+                reason: error.message.clone(),
                 class: error.class.as_str().to_owned(),
             },
         };
@@ -265,7 +317,10 @@ fn dispatch<'a>(session: &'a Session, cancel: &'a CancellationToken) -> Dispatch
         waiting: &session.waiting,
         workspace: &session.workspace,
         live: &session.live,
-        taint: session.taint.clone(),
+        hooks: &session.hooks,
+        offered: session.prefix().map_or(&[][..], |(_, tools)| tools),
+        agent: session.kin.above.as_ref().and(session.kin.agent_name()),
+        taint: if session.kin.is_confined() { Taint::Clean } else { session.taint.clone() },
         cancel,
     }
 }

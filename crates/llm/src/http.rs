@@ -1,5 +1,7 @@
 //! The one maker of HTTP clients: roots, proxies, timeouts.
 
+mod post;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
@@ -15,6 +17,8 @@ use rustls_pki_types::pem::PemObject;
 use url::{Host, Position, Url};
 
 use crate::error::{Class, Error};
+
+pub use post::{Post, Posted};
 
 const CONNECT_TIMEOUT_S: u64 = 10;
 

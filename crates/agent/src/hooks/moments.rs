@@ -1,0 +1,245 @@
+//! The moments of a session, each with what handlers are told of it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use base::transcript::{Call, CallResult, Outcome};
+use base::{Block, EntryId};
+use guard::rule::names;
+use guard::{Action, Rule};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+use tools::claude;
+
+use super::handler::Judged;
+use super::matcher::Subject;
+use super::occasion::Occasion;
+use super::ruling::Ruling;
+use super::{Firing, Hooks, fields, lock};
+
+/// How a session begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// It is new.
+    Startup,
+    /// It was there before this process.
+    Resume,
+    /// Its context was summarised.
+    Compact,
+}
+
+/// Why the context is summarised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trigger {
+    /// The user asked for it.
+    Manual,
+    /// It nears the window, or does not fit.
+    Auto,
+}
+
+/// A call, as handlers are told of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ToolCall<'a> {
+    pub(crate) call: &'a Call,
+    /// What it would do; empty where that is not known.
+    pub(crate) actions: &'a [Action],
+}
+
+impl ToolCall<'_> {
+    /// Its input as handlers know it: Claude Code's fields, and whole paths.
+    pub(crate) fn input(&self, folder: &Path) -> Map<String, Value> {
+        let mut input = fields(&claude::input(&self.call.name, &self.call.input.value));
+        if let Some(Value::String(path)) = input.get_mut("file_path") {
+            *path = folder.join(&*path).display().to_string();
+        }
+        input
+    }
+}
+
+impl Hooks {
+    /// A session begins, or a sub-agent does.
+    pub(crate) async fn begin(
+        self: &Arc<Self>,
+        begin: Begin,
+        model: &str,
+        cancel: &CancellationToken,
+    ) -> Ruling {
+        let source = match begin {
+            Begin::Startup => "startup",
+            Begin::Resume => "resume",
+            Begin::Compact => "compact",
+        };
+        let (occasion, subject) = match (&self.seat.agent, begin) {
+            (None, _) => (Occasion::SessionStart, Subject::Word(source)),
+            (Some(agent), Begin::Startup) => (Occasion::SubagentStart, Subject::Word(&agent.kind)),
+            (Some(_), Begin::Resume | Begin::Compact) => return Ruling::default(),
+        };
+        let fields = match &self.seat.agent {
+            None => json!({ "source": source, "model": model }),
+            Some(_) => json!({}),
+        };
+        self.fire(Firing { occasion, subject, call: None, fields }, cancel).await
+    }
+
+    /// The user said something.
+    pub(crate) async fn prompt(
+        self: &Arc<Self>,
+        entry: EntryId,
+        prompt: &str,
+        cancel: &CancellationToken,
+    ) -> Ruling {
+        *lock(&self.prompt) = Some(entry);
+        self.holds_compaction.store(false, Ordering::Relaxed);
+        let (occasion, fields) = (Occasion::UserPromptSubmit, json!({ "prompt": prompt }));
+        let firing = Firing { occasion, subject: Subject::Nothing, call: None, fields };
+        self.fire(firing, cancel).await
+    }
+
+    /// A call is about to be judged.
+    pub(crate) async fn before_tool(
+        self: &Arc<Self>,
+        call: ToolCall<'_>,
+        cancel: &CancellationToken,
+    ) -> Ruling {
+        let fields = self.call_fields(call);
+        self.fire(self.about(Occasion::PreToolUse, call, fields), cancel).await
+    }
+
+    /// Somebody would be asked about a call; `grants` are the rules a lasting yes would make.
+    pub(crate) async fn permission(
+        self: &Arc<Self>,
+        call: ToolCall<'_>,
+        grants: &[Rule],
+        cancel: &CancellationToken,
+    ) -> Ruling {
+        let mut fields = self.call_fields(call);
+        let rules: Vec<Value> = grants.iter().map(suggestion).collect();
+        let suggestion = json!({
+            "type": "addRules", "rules": rules, "behavior": "allow", "destination": "session",
+        });
+        let suggestions = if rules.is_empty() { json!([]) } else { json!([suggestion]) };
+        fields["permission_suggestions"] = suggestions;
+        self.fire(self.about(Occasion::PermissionRequest, call, fields), cancel).await
+    }
+
+    /// A call has run; `shown` is what faces show of it.
+    pub(crate) async fn after_tool(
+        self: &Arc<Self>,
+        call: ToolCall<'_>,
+        (result, shown): (&CallResult, Option<&Block>),
+        took: Duration,
+        cancel: &CancellationToken,
+    ) -> Ruling {
+        let mut fields = self.call_fields(call);
+        fields["duration_ms"] = json!(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+        let occasion = match result.outcome {
+            Outcome::Done => {
+                let input = call.input(self.seat.fence.folder());
+                fields["tool_response"] = claude::result(result, &input, shown);
+                Occasion::PostToolUse
+            }
+            Outcome::Failed => {
+                fields["error"] = json!(claude::text_of(result));
+                fields["is_interrupt"] = json!(cancel.is_cancelled());
+                Occasion::PostToolUseFailure
+            }
+        };
+        self.fire(self.about(occasion, call, fields), cancel).await
+    }
+
+    /// What waits for the beginning of this session.
+    pub(crate) fn begin_occasion(&self) -> Occasion {
+        if self.seat.agent.is_some() { Occasion::SubagentStart } else { Occasion::SessionStart }
+    }
+
+    /// What waits for the end of this session's turns.
+    pub(crate) fn stop_occasion(&self) -> Occasion {
+        if self.seat.agent.is_some() { Occasion::SubagentStop } else { Occasion::Stop }
+    }
+
+    /// The model has no more to do; `held` is how often it was made to go on already.
+    pub(crate) async fn stop(
+        self: &Arc<Self>,
+        answer: &str,
+        held: u32,
+        cancel: &CancellationToken,
+    ) -> Ruling {
+        let mut fields = json!({ "stop_hook_active": held > 0, "last_assistant_message": answer });
+        let subject = self.seat.agent.as_ref();
+        if subject.is_some() {
+            fields["agent_transcript_path"] = json!(self.story.path());
+        }
+        let subject = subject.map_or(Subject::Nothing, |agent| Subject::Word(&agent.kind));
+        let firing = Firing { occasion: self.stop_occasion(), subject, call: None, fields };
+        self.fire(firing, cancel).await
+    }
+
+    /// The context is about to be summarised.
+    pub(crate) async fn compact(
+        self: &Arc<Self>,
+        trigger: Trigger,
+        focus: Option<&str>,
+        cancel: &CancellationToken,
+    ) -> Ruling {
+        let word = match trigger {
+            Trigger::Manual => "manual",
+            Trigger::Auto => "auto",
+        };
+        let fields = json!({ "trigger": word, "custom_instructions": focus.unwrap_or_default() });
+        let (occasion, subject) = (Occasion::PreCompact, Subject::Word(word));
+        self.fire(Firing { occasion, subject, call: None, fields }, cancel).await
+    }
+
+    /// Something waits for the user. Nobody waits for the handlers.
+    pub(crate) fn notify(self: &Arc<Self>, kind: &'static str, message: String) {
+        if !self.watches(Occasion::Notification) {
+            return;
+        }
+        let hooks = self.clone();
+        self.background.spawn(async move {
+            let fields =
+                json!({ "message": message, "title": "Caiman", "notification_type": kind });
+            let (occasion, subject) = (Occasion::Notification, Subject::Word(kind));
+            let cancel = hooks.background.token().clone();
+            hooks.fire(Firing { occasion, subject, call: None, fields }, &cancel).await;
+        });
+    }
+
+    /// The session is closed.
+    pub(crate) async fn end(self: &Arc<Self>, reason: &str) {
+        let begun = self.begun.load(Ordering::Relaxed);
+        if begun && self.seat.agent.is_none() && self.watches(Occasion::SessionEnd) {
+            let (occasion, subject) = (Occasion::SessionEnd, Subject::Word(reason));
+            let fields = json!({ "reason": reason });
+            let firing = Firing { occasion, subject, call: None, fields };
+            self.fire(firing, &CancellationToken::new()).await;
+        }
+        self.close().await;
+    }
+
+    fn about<'a>(&'a self, occasion: Occasion, call: ToolCall<'a>, fields: Value) -> Firing<'a> {
+        let tool = &call.call.name;
+        let (actions, fence) = (call.actions, &self.seat.fence);
+        let judged = (!actions.is_empty()).then_some(Judged { tool, actions, fence });
+        Firing { occasion, subject: Subject::Tool(tool), call: judged, fields }
+    }
+
+    fn call_fields(&self, call: ToolCall<'_>) -> Value {
+        json!({
+            "tool_name": names::claude(&call.call.name),
+            "tool_input": call.input(self.seat.fence.folder()),
+            "tool_use_id": call.call.id,
+        })
+    }
+}
+
+/// A rule as Claude Code suggests it.
+fn suggestion(rule: &Rule) -> Value {
+    let text = rule.to_string();
+    match text.split_once('(').and_then(|(tool, rest)| Some((tool, rest.strip_suffix(')')?))) {
+        Some((tool, content)) => json!({ "toolName": tool, "ruleContent": content }),
+        None => json!({ "toolName": text }),
+    }
+}
