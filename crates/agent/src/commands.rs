@@ -1,6 +1,7 @@
 //! Slash commands: one file each, listed below. They reply with text, an operation, something to say or an
 //! entry, and so work at every face alike.
 
+mod agents;
 mod clear;
 mod compact;
 mod context;
@@ -9,7 +10,10 @@ mod help;
 mod init;
 mod mode;
 mod model;
+mod output_style;
+mod skills;
 
+use base::definition::Definitions;
 use base::protocol::Mode;
 use base::transcript::ToolSpec;
 use base::{Entry, EntryKind, ModelRef, Op, Part, SessionId};
@@ -18,8 +22,9 @@ use store::UsageSum;
 use crate::instructions::Loaded;
 
 /// Every command, in the order of the help.
-static ALL: [&Command; 8] = [
+static ALL: [&Command; 11] = [
     &help::COMMAND,
+    &agents::COMMAND,
     &clear::COMMAND,
     &compact::COMMAND,
     &context::COMMAND,
@@ -27,6 +32,8 @@ static ALL: [&Command; 8] = [
     &init::COMMAND,
     &mode::COMMAND,
     &model::COMMAND,
+    &output_style::COMMAND,
+    &skills::COMMAND,
 ];
 
 /// A slash command.
@@ -71,6 +78,10 @@ pub struct Ctx<'a> {
     pub spent: UsageSum,
     /// The file that `/init` writes.
     pub initialize_as: &'a str,
+    /// Skills, custom commands and styles.
+    pub definitions: &'a Definitions,
+    /// The name of the output style in use.
+    pub style: &'a str,
 }
 
 /// What comes of a command.
@@ -82,6 +93,15 @@ pub enum Reply {
     Op(Op),
     /// Something to say to the model.
     Say(Vec<Part>),
+    /// There is no such command; the text says so.
+    Unknown(String),
+    /// Another output style for new sessions, by name, and what to tell the user.
+    Style {
+        /// The style.
+        name: String,
+        /// The text.
+        text: String,
+    },
     /// An entry to append to the branch, and what to tell the user.
     Record {
         /// What the entry is.
@@ -97,14 +117,14 @@ pub fn all() -> &'static [&'static Command] {
 }
 
 /// Runs a line that begins with a slash. One that only looks like a command, such as a path, is something
-/// to say.
+/// to say. Skills and custom commands are the session's: here they are only known by name.
 pub fn run(line: &str, ctx: &Ctx<'_>) -> Reply {
     let Some((name, arguments)) = split(line) else {
         return Reply::Say(vec![Part::user_text(line)]);
     };
     match find(name) {
         Some(command) => (command.run)(arguments, ctx),
-        None => Reply::Text(unknown(name)),
+        None => Reply::Unknown(unknown(name, ctx.definitions)),
     }
 }
 
@@ -114,21 +134,45 @@ pub fn find(name: &str) -> Option<&'static Command> {
     ALL.into_iter().find(|command| is_it(&command.name) || command.aliases.iter().any(is_it))
 }
 
+/// Whether a line is a slash command, known or not, rather than something to say.
+pub fn is_command(line: &str) -> bool {
+    split(line).is_some()
+}
+
 /// Name and arguments of a line such as `/compact the parser`.
-fn split(line: &str) -> Option<(&str, &str)> {
+pub(crate) fn split(line: &str) -> Option<(&str, &str)> {
     let line = line.trim().strip_prefix('/')?;
     let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "-_:.".contains(c);
     (!name.is_empty() && name.chars().all(is_word)).then(|| (name, arguments.trim()))
 }
 
-fn unknown(name: &str) -> String {
-    let begins = |command: &&&Command| {
-        let start: String = name.chars().take(2).collect();
-        command.name.starts_with(&start.to_ascii_lowercase())
-    };
-    match ALL.iter().find(begins) {
-        Some(near) => format!("There is no /{name}. Did you mean /{}? /help lists all.", near.name),
+/// Skills and custom commands the user can call, by name: what may follow, and what they do. A skill hides
+/// a command of its name.
+pub fn custom(definitions: &Definitions) -> Vec<(&str, &str, &str)> {
+    let skills = definitions.skills.iter().filter(|skill| crate::skills::is_for_user(skill));
+    let skills = skills.map(|skill| (&skill.name, &skill.argument_hint, &skill.description));
+    let hidden = |name: &str| crate::skills::invoke::skill(definitions, name).is_some();
+    let commands = definitions.commands.iter().filter(|command| !hidden(&command.name));
+    let commands =
+        commands.map(|command| (&command.name, &command.argument_hint, &command.description));
+    let all = skills.chain(commands).filter(|(name, ..)| find(name).is_none());
+    let mut all: Vec<_> = all
+        .map(|(name, hint, about)| {
+            (name.as_str(), hint.as_deref().unwrap_or_default(), about.as_str())
+        })
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+fn unknown(name: &str, definitions: &Definitions) -> String {
+    let start: String = name.chars().take(2).collect::<String>().to_ascii_lowercase();
+    let ours = ALL.iter().map(|command| command.name);
+    let theirs = custom(definitions).into_iter().map(|(name, ..)| name);
+    let near = ours.chain(theirs).find(|known| known.to_ascii_lowercase().starts_with(&start));
+    match near {
+        Some(near) => format!("There is no /{name}. Did you mean /{near}? /help lists all."),
         None => format!("There is no /{name}. /help lists all commands."),
     }
 }

@@ -8,7 +8,7 @@
 //! This file reads, deduplicates and bounds them. A project's files are other people's: links and imports
 //! that lead out of the project are not followed, and nothing that looks like a key is imported.
 
-mod markdown;
+pub(crate) mod markdown;
 mod places;
 
 use std::collections::{BTreeMap, HashSet};

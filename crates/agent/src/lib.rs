@@ -6,10 +6,12 @@
 //! |---|---|
 //! | [`coordinator`] | the door: [`base::Op`] in, events out, look-ups; opens lanes |
 //! | [`lane`] | one session: one running turn, prompts that join it or wait, stop |
-//! | [`session`] | what a turn works on: branch, prefix, hands, policy |
+//! | [`session`], [`live`] | what a turn works on: branch, prefix, hands; what may change meanwhile |
 //! | [`turn`] | the walk of a turn: ask the model, run its calls, ask again |
 //! | [`answer`], [`side`] | one model call, streamed into fold, journal and faces; one beside the conversation |
 //! | [`dispatch`] | calls to results: judged, asked about, run, masked |
+//! | [`crew`] | sub-agents: who they are, what they may do, what comes of them |
+//! | [`hooks`], [`hooked`] | the user's own programs, told and asked; what they do to a session |
 //! | [`room`], [`compaction`] | making room in the context: old results shortened, older parts summarised |
 //! | [`approvals`], [`events`] | questions that wait for a person; what faces see |
 //! | [`mind`] | what all sessions share, and what a session is run with |
@@ -23,9 +25,10 @@
 //! | [`instructions`] | instruction files: found, imported, deduplicated, bounded |
 //! | [`toolset`] | which tools a model is offered |
 //! | [`tokens`] | how many tokens something is, about |
-//! | [`budget`], [`loop_guard`] | when to stop: limits, and a model that goes round in circles |
+//! | [`budget`], [`purse`], [`loop_guard`] | when to stop: limits, what counts against them, a model that goes round in circles |
 //! | [`title`], [`naming`], [`init`] | a session's title, and asking for it; the prompt that writes an instruction file |
 //! | [`commands`] | slash commands, one file each |
+//! | [`skills`], [`expand`] | skills and custom commands: listed, called; their texts with arguments put in |
 
 mod answer;
 mod approvals;
@@ -33,18 +36,25 @@ pub mod budget;
 pub mod commands;
 pub mod compaction;
 mod coordinator;
+mod crew;
 mod dispatch;
 mod events;
+pub mod expand;
+mod hooked;
+pub mod hooks;
 pub mod init;
 pub mod instructions;
 mod lane;
+mod live;
 pub mod loop_guard;
 mod mind;
 mod naming;
 pub mod prompt;
+mod purse;
 mod room;
 mod session;
 mod side;
+pub mod skills;
 pub mod surroundings;
 pub mod title;
 pub mod tokens;
@@ -52,5 +62,6 @@ mod toolset;
 mod turn;
 
 pub use coordinator::Coordinator;
+pub use crew::built_in as built_in_agents;
 pub use mind::{Mind, Models, Options, Presence, Resolve, Tools};
 pub use session::SessionError;

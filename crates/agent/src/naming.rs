@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{EntryKind, Event, Part, SessionId};
+use base::{EntryKind, Event, Origin, Part, SessionId};
 use llm::Target;
 use store::CallKind;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,10 @@ impl Session {
             if let EntryKind::User { parts } = &entry.kind { Some(parts) } else { None }
         });
         let first = prompts.next().filter(|_| prompts.next().is_none());
-        let text = first.map(|parts| parts.iter().filter_map(Part::as_text).collect::<String>());
+        // What hooks have added says nothing of what the user wants.
+        let said = |part: &&Part| part.origin == Origin::User;
+        let text = first
+            .map(|parts| parts.iter().filter(said).filter_map(Part::as_text).collect::<String>());
         Naming {
             mind: self.mind.clone(),
             events: self.events.clone(),

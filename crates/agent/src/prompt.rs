@@ -1,6 +1,7 @@
 //! The system prompt, in our own words. Models read it on every request: short and concrete.
 
 use base::config::{Attribution, TrailerStyle};
+use base::definition::Style;
 
 use crate::instructions::Instruction;
 use crate::surroundings::Surroundings;
@@ -10,11 +11,13 @@ pub const TALK: &str = "You are Caiman, a coding agent in a terminal. In this se
 tools: you cannot read files or run commands, so work from what the user gives you and say what you \
 would need to see. Answer briefly, in plain text or simple Markdown; put code in fenced blocks.";
 
-/// What a model is told when it has tools: who it is and how it works.
-pub const WORK: &str = "\
+/// Who a model with tools is.
+const WHO: &str = "\
 You are Caiman, a coding agent in a terminal. You work on the user's project with your tools until the \
-task is done, then report.
+task is done, then report.";
 
+/// How it works; an output style may leave it out.
+const WORKING: &str = "\
 Working
 - Look first: find and read the code concerned. Do not guess at files, APIs or versions. Make \
 independent look-ups in one step; prefer grep, glob, ls and view to their shell counterparts.
@@ -27,8 +30,10 @@ folder below holds for that folder: read it before you work there.
 weaken a test to pass it. Say what you could not check.
 - When something fails twice, understand why before a third try.
 - Ask only if the answer changes the work and you cannot find it out. Else decide, and say what you \
-assumed.
+assumed.";
 
+/// What it does not do, in every style.
+const LIMITS: &str = "\
 Limits
 - A denied call is a decision. Do not reach the same end another way: use what is allowed, or say what \
 you need.
@@ -36,8 +41,10 @@ you need.
 give; mention them.
 - Commit, push, switch branches or rewrite history only when asked. Never discard changes that are not \
 yours, and delete nothing outside the task.
-- Keep secrets out of code, commits and answers.
+- Keep secrets out of code, commits and answers.";
 
+/// How it answers; an output style says something else.
+const ANSWERS: &str = "\
 Answers
 Short: what you did, how you checked it, what is left. No preamble. Point to code as path:line.";
 
@@ -45,10 +52,15 @@ Short: what you did, how you checked it, what is left. No preamble. Point to cod
 const INSTRUCTIONS: &str = "The user and the project left these instructions. Keep to them; where two \
 differ, the later one holds, and what the user says in the session holds above all.";
 
-/// Longest description of a skill, in characters.
-const SKILL_CHARS: usize = 200;
-/// Most skills that are named.
-const SKILLS: usize = 40;
+/// Most of an output style.
+const STYLE_BYTES: usize = 16_000;
+
+/// Stands before the agents.
+const AGENTS: &str = "Agents for the agent tool; give one a task that fits its description:";
+/// Longest description of an agent, in characters.
+const AGENT_CHARS: usize = 200;
+/// Most agents that are named.
+const AGENTS_NAMED: usize = 40;
 
 /// What else a model should know of its session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,10 +69,14 @@ pub struct Hints {
     pub audience: Audience,
     /// Languages with a server that finds errors and references.
     pub language_servers: Vec<String>,
-    /// Skills that can be read when a task fits.
-    pub skills: Vec<Skill>,
+    /// The list of skills that can be loaded; see [`crate::skills::listing`].
+    pub skills: Option<String>,
+    /// How it should answer; none for our own way.
+    pub style: Option<Style>,
     /// What commits and pull requests say of us; see [`attribution`].
     pub attribution: Option<String>,
+    /// Agents that tasks can be given to: name and description.
+    pub agents: Vec<(String, String)>,
 }
 
 /// Whether somebody can answer questions.
@@ -73,17 +89,6 @@ pub enum Audience {
     Nobody,
 }
 
-/// A skill, as far as a prompt names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skill {
-    /// Its name.
-    pub name: String,
-    /// What it is for.
-    pub description: String,
-    /// The file to read.
-    pub path: String,
-}
-
 /// The segments of the system prompt. What changes least comes first, so that a provider's cache serves
 /// the next session of a project, too: who we are, the instruction files, then where we are.
 pub fn system(
@@ -91,13 +96,26 @@ pub fn system(
     instructions: &[Instruction],
     hints: &Hints,
 ) -> Vec<String> {
-    let mut segments = vec![WORK.to_owned()];
+    let mut segments = vec![work(hints.style.as_ref())];
     if !instructions.is_empty() {
         segments.push(INSTRUCTIONS.to_owned());
     }
     segments.extend(instructions.iter().map(instruction));
+    segments.extend(hints.skills.clone());
     segments.push(around(surroundings, hints));
     segments
+}
+
+/// Who a model is and how it works. A style stands in place of how we answer, and of how we work unless it
+/// keeps that; what we do not do holds in every style.
+pub fn work(style: Option<&Style>) -> String {
+    let Some(style) = style else { return [WHO, WORKING, LIMITS, ANSWERS].join("\n\n") };
+    let body = style.body.trim();
+    let body = &body[..body.floor_char_boundary(STYLE_BYTES)];
+    let style_part = format!("Style: {}\n{body}", style.name);
+    let working = style.keeps_coding.then_some(WORKING);
+    let parts = [Some(WHO), working, Some(LIMITS), Some(&style_part)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
 fn instruction(file: &Instruction) -> String {
@@ -122,17 +140,32 @@ fn around(surroundings: &Surroundings, hints: &Hints) -> String {
         lines.push(format!("Language servers: {languages}. Use diagnostics after changes."));
     }
     lines.extend(hints.attribution.clone());
-    if !hints.skills.is_empty() {
-        lines.push("Skills; read the file when one fits the task:".to_owned());
-        lines.extend(hints.skills.iter().take(SKILLS).map(skill));
+    if !hints.agents.is_empty() {
+        lines.push(AGENTS.to_owned());
+        lines.extend(agent_lines(&hints.agents));
     }
     lines.join("\n")
 }
 
-fn skill(skill: &Skill) -> String {
-    let words = skill.description.split_whitespace().collect::<Vec<_>>().join(" ");
-    let description: String = words.chars().take(SKILL_CHARS).collect();
-    format!("- {} ({}): {description}", skill.name, skill.path)
+/// The agents, a line each: name, and when to use it.
+pub fn agent_lines(agents: &[(String, String)]) -> Vec<String> {
+    let line = |(name, about): &(String, String)| format!("- {name}: {}", cut(about, AGENT_CHARS));
+    let mut lines: Vec<String> = agents.iter().take(AGENTS_NAMED).map(line).collect();
+    if let Some(more) = agents.len().checked_sub(AGENTS_NAMED).filter(|more| *more > 0) {
+        lines.push(format!("- and {more} more: caiman agents list"));
+    }
+    lines
+}
+
+/// A text on one line, at most so many characters long.
+fn cut(text: &str, characters: usize) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.chars().count() <= characters {
+        return words;
+    }
+    let mut short: String = words.chars().take(characters).collect();
+    short.push('…');
+    short
 }
 
 /// What commits and pull requests say of us, as the settings want it.

@@ -3,14 +3,19 @@
 
 /// Tells lines of fenced code from others.
 #[derive(Default)]
-struct Fences {
+pub(crate) struct Fences {
     /// The mark and length of the fence that is open.
     open: Option<(char, usize)>,
 }
 
 impl Fences {
+    /// Whether no fence is open.
+    pub(crate) fn are_closed(&self) -> bool {
+        self.open.is_none()
+    }
+
     /// Whether a line is code or the fence around it.
-    fn holds(&mut self, line: &str) -> bool {
+    pub(crate) fn holds(&mut self, line: &str) -> bool {
         let line = line.trim_start();
         let mark = line.chars().next().filter(|c| ['`', '~'].contains(c));
         let length = mark.map_or(0, |mark| line.chars().take_while(|c| *c == mark).count());
@@ -102,7 +107,7 @@ fn imports_of_line(line: &str) -> Vec<String> {
 }
 
 /// What follows a code span that begins with `ticks` backticks; without an end there is no span.
-fn after_span(text: &str, ticks: usize) -> &str {
+pub(crate) fn after_span(text: &str, ticks: usize) -> &str {
     let inside = &text[ticks..];
     let mut at = 0;
     while let Some(next) = inside[at..].find('`') {
@@ -117,7 +122,7 @@ fn after_span(text: &str, ticks: usize) -> &str {
 }
 
 /// The text up to the next blank; a backslash before a blank makes it part of the word.
-fn word(text: &str) -> (String, &str) {
+pub(crate) fn word(text: &str) -> (String, &str) {
     let mut word = String::new();
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -134,7 +139,7 @@ fn word(text: &str) -> (String, &str) {
 }
 
 /// The ways to read an import: as it stands, and without the marks of the sentence around it.
-pub(super) fn readings(import: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn readings(import: &str) -> impl Iterator<Item = &str> {
     let bare =
         import.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}', '"', '\'', '*']);
     let other = Some(bare).filter(|bare| !bare.is_empty() && *bare != import);
@@ -142,7 +147,7 @@ pub(super) fn readings(import: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether an `@word` can only be meant as a file: `@types/node` and `@media` are none.
-pub(super) fn is_surely_path(import: &str) -> bool {
+pub(crate) fn is_surely_path(import: &str) -> bool {
     let bare = readings(import).last().unwrap_or(import);
     let marked = ["./", "../", "~/", "/"].iter().any(|start| bare.starts_with(start));
     let ending = bare.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());

@@ -2,10 +2,14 @@
 
 use agent::commands::{Ctx, Reply, all, run};
 use agent::instructions::Loaded;
+use base::definition::Definitions;
+use base::definition::skill::Callers;
 use base::protocol::Mode;
 use base::transcript::ToolSpec;
 use base::{Entry, EntryId, EntryKind, ModelRef, Op, Part, SessionId, Timestamp};
 use store::UsageSum;
+
+use crate::definitions::{command, skill, style};
 
 /// A session to run commands in.
 struct Room {
@@ -15,6 +19,7 @@ struct Room {
     instructions: Loaded,
     model: ModelRef,
     models: Vec<ModelRef>,
+    definitions: Definitions,
 }
 
 impl Room {
@@ -32,6 +37,7 @@ impl Room {
             },
             models: models.iter().map(|name| name.parse().unwrap()).collect(),
             model,
+            definitions: definitions(),
         }
     }
 
@@ -67,17 +73,37 @@ impl Room {
                 mode: Mode::Plan,
                 spent: UsageSum { calls: 3, failed: 1, unpriced: 1, ..UsageSum::default() },
                 initialize_as: "AGENTS.md",
+                definitions: &self.definitions,
+                style: "default",
             },
         )
     }
 
     fn text(&self, line: &str) -> String {
         match self.run(line) {
-            Reply::Text(text) => text,
-            other @ (Reply::Op(_) | Reply::Say(_) | Reply::Record { .. }) => {
+            Reply::Text(text) | Reply::Unknown(text) => text,
+            other @ (Reply::Op(_) | Reply::Say(_) | Reply::Record { .. } | Reply::Style { .. }) => {
                 panic!("{line} replied {other:?}")
             }
         }
+    }
+}
+
+/// Skills and commands of all kinds of callers.
+fn definitions() -> Definitions {
+    let mut silent = skill("lore", "What the model should know");
+    silent.callers = Callers::Model;
+    let mut deploy = skill("deploy", "Brings it out");
+    deploy.argument_hint = Some("[where]".to_owned());
+    Definitions {
+        skills: vec![silent, deploy],
+        commands: vec![
+            command("git:tidy", "Tidies branches"),
+            command("deploy", "Hidden by the skill"),
+            command("help", "Hidden by ours"),
+        ],
+        styles: vec![style("Pirate", "Arr")],
+        ..Definitions::default()
     }
 }
 
@@ -85,6 +111,7 @@ impl Room {
 fn help_lists_every_command() {
     insta::assert_snapshot!(Room::new().text("/help"), @r"
     /help                     lists the commands
+    /agents [name]            lists the agents, or shows one; @agent-name in a prompt gives it the task
     /clear                    begins a new session in this folder; this one is kept
     /compact [focus | undo]   replaces the older part of the context by a summary
     /context                  shows what fills the model's window
@@ -92,6 +119,11 @@ fn help_lists_every_command() {
     /init [more to tell]      looks at the project and writes its instruction file
     /mode [name]              shows or sets what is done without asking
     /model [provider/model]   shows or changes the model
+    /output-style [name]      shows or sets how answers are given
+    /skills                   lists the skills
+
+    /deploy [where]           Brings it out
+    /git:tidy                 Tidies branches
     ");
 }
 
@@ -103,6 +135,14 @@ fn a_path_is_something_to_say_and_a_typo_is_not() {
     assert_eq!(
         room.text("/compcat"),
         "There is no /compcat. Did you mean /compact? /help lists all."
+    );
+    assert_eq!(
+        room.text("/depoly x"),
+        "There is no /depoly. Did you mean /deploy? /help lists all."
+    );
+    assert_eq!(
+        room.text("/git:tody"),
+        "There is no /git:tody. Did you mean /git:tidy? /help lists all."
     );
     assert_eq!(room.text("/xyz"), "There is no /xyz. /help lists all commands.");
     assert!(matches!(room.run("/NEW"), Reply::Op(Op::NewSession { .. })));
@@ -188,4 +228,27 @@ fn init_says_the_prompt_and_what_the_user_adds() {
     let Reply::Say(parts) = Room::new().run("/init Mind the tests.") else { panic!("not said") };
     let text = parts[0].as_text().unwrap();
     assert!(text.starts_with("Write AGENTS.md") && text.ends_with("Mind the tests."), "{text}");
+}
+
+#[test]
+fn skills_are_listed_with_who_may_call_them() {
+    insta::assert_snapshot!(Room::new().text("/skills"), @r"
+    deploy                    Brings it out
+                              user; model and you; 3 tokens when loaded
+    lore                      What the model should know
+                              user; only the model; 3 tokens when loaded
+    ");
+    let mut room = Room::new();
+    room.definitions = Definitions::default();
+    assert!(room.text("/skills").starts_with("There are no skills."));
+}
+
+#[test]
+fn a_style_is_chosen_by_its_name() {
+    let room = Room::new();
+    assert!(
+        matches!(room.run("/output-style pirate"), Reply::Style { name, .. } if name == "Pirate")
+    );
+    assert!(room.text("/output-style").starts_with("* default"));
+    assert!(room.text("/style baroque").starts_with("There is no output style baroque.\n"));
 }

@@ -22,6 +22,14 @@ fn tokens(text: &str) -> usize {
     tiktoken::get_encoding("o200k_base").unwrap().count(text)
 }
 
+fn spec(tool: &std::sync::Arc<dyn tools::AnyTool>) -> ToolSpec {
+    ToolSpec {
+        name: tool.name().to_owned(),
+        description: tool.description(),
+        schema: tool.schema(),
+    }
+}
+
 /// The request for "hello" in a repository with a few changes, all tools offered.
 fn hello() -> Request {
     let lines = (0..5).map(|at| format!(" M src/module_{at}.rs")).collect();
@@ -32,13 +40,10 @@ fn hello() -> Request {
         date: "2026-11-16".to_owned(),
         git: Some(Git { branch: "main".to_owned(), status: Status::Known { lines, more: 0 } }),
     };
-    // `recall` is offered once there is something to recall.
-    let registry = Registry::builtin().without(&["recall".to_owned()]);
-    let spec = |tool: &std::sync::Arc<dyn tools::AnyTool>| ToolSpec {
-        name: tool.name().to_owned(),
-        description: tool.description(),
-        schema: tool.schema(),
-    };
+    // `recall` is offered once there is something to recall, `skill` where there are skills, the web's
+    // own tools to those who are named them.
+    let later = ["recall", "skill", "web_search", "web_fetch"].map(str::to_owned);
+    let registry = Registry::builtin().without(&later);
     Request {
         system: prompt::system(&surroundings, &[], &Hints::default()),
         turns: vec![Turn { role: Role::User, parts: vec![Part::user_text("hello")] }],
@@ -61,4 +66,12 @@ fn the_first_request_is_small_on_every_wire() {
         let found = validate::request(wire, &body, &Rules::default());
         assert!(found.is_empty(), "{wire:?}: {}", found[0]);
     }
+}
+
+#[test]
+fn the_tool_for_skills_costs_little() {
+    let registry = Registry::builtin();
+    let ToolSpec { name, description, schema } = spec(registry.get("skill").unwrap());
+    let text = format!("{name} {description} {schema}");
+    insta::assert_snapshot!(format!("{} tokens: {text}", tokens(&text)), @r#"38 tokens: skill Load a skill: instructions for a kind of task. {"type":"object","properties":{"skill":{"type":"string"},"args":{"type":"string"}},"required":["skill"]}"#);
 }

@@ -1,18 +1,27 @@
 //! The mind from outside: a script for the model in, events, requests and records out.
 #![allow(clippy::unwrap_used, reason = "tests fail by it")]
 
+mod agents;
 mod asking;
 mod cancel;
 mod commands;
 mod compacting;
 mod compaction;
+mod crew;
+mod definitions;
+mod errands;
 mod first_request;
+mod hooks;
+mod hooks_http;
 mod instructions;
 mod lab;
 mod lanes;
 mod limits;
+mod memory;
 mod prefix;
 mod room;
+mod site;
+mod skills;
 mod suite;
 mod surroundings;
 mod turn;

@@ -1,5 +1,6 @@
 //! A mind with a scripted model, a workspace and a store of its own.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,6 +8,8 @@ use agent::budget::Budget;
 use agent::{Coordinator, Mind, Options, Presence, Tools};
 use base::config::Config;
 use base::config::provider::{Model, Network, Quirks, Sampling, Wire};
+use base::definition::shelf::Trust;
+use base::definition::{Definitions, Places, Shelf, Standing};
 use base::protocol::{Client, Delivery, EventStream, Mode, Op};
 use base::transcript::{CallResult, Piece};
 use base::{Clock, Entry, EntryKind, Env, Event, Part, PartBody, Paths, SessionId};
@@ -25,7 +28,7 @@ pub(crate) struct Room {
     pub(crate) server: Server,
     pub(crate) session: SessionId,
     pub(crate) folder: PathBuf,
-    dir: TempDir,
+    pub(crate) dir: TempDir,
 }
 
 /// What a room is made with.
@@ -34,6 +37,9 @@ pub(crate) struct Plan {
     pub(crate) wire: Wire,
     pub(crate) mode: Mode,
     pub(crate) presence: Presence,
+    /// The agent new sessions run as.
+    pub(crate) agent: Option<String>,
+    pub(crate) rules: Rules,
     pub(crate) budget: Budget,
     pub(crate) tools: Tools,
     pub(crate) config: Config,
@@ -42,6 +48,8 @@ pub(crate) struct Plan {
     pub(crate) small: bool,
     /// More variables of the environment.
     pub(crate) env: Vec<(String, String)>,
+    /// Skills, commands and styles.
+    pub(crate) definitions: Definitions,
 }
 
 impl From<Script> for Plan {
@@ -52,12 +60,15 @@ impl From<Script> for Plan {
             wire: Wire::OpenaiChat,
             mode: Mode::Default,
             presence: Presence::Alone,
+            agent: None,
+            rules: Rules::default(),
             budget: Budget::default(),
             tools: Tools::None,
             config: Config::default(),
             window: 0,
             small: false,
             env: Vec::new(),
+            definitions: Definitions::default(),
         }
     }
 }
@@ -79,7 +90,14 @@ impl Room {
         let session = SessionId::new();
         let name = folder.display().to_string();
         let at = Clock::system().now();
-        let new = NewSession { id: session, folder: name.clone(), project: name, parent: None, at };
+        let new = NewSession {
+            id: session,
+            folder: name.clone(),
+            project: name,
+            agent: None,
+            child_of: None,
+            at,
+        };
         store.create_session(new).await.unwrap();
         let server = Server::start(plan.script.clone()).await.unwrap();
         let coordinator = coordinator(&plan, store.clone(), &server, dir.path());
@@ -89,6 +107,14 @@ impl Room {
     /// The same session in another process: nothing but what is on disk.
     pub(crate) fn reopened(&self, plan: &Plan) -> Coordinator {
         coordinator(plan, self.other_process(), &self.server, self.dir.path())
+    }
+
+    /// The same session with a mind and a model of its own.
+    pub(crate) async fn rescripted(mut self, plan: Plan) -> Self {
+        self.coordinator.close().await;
+        self.server = Server::start(plan.script.clone()).await.unwrap();
+        self.coordinator = coordinator(&plan, self.store.clone(), &self.server, self.dir.path());
+        self
     }
 
     /// Another process's view of the same database.
@@ -157,6 +183,14 @@ fn coordinator(plan: &Plan, store: Store, server: &Server, home: &Path) -> Coord
     let signer = Signer::new(env.clone(), paths.clone(), clock.clone(), Arc::new(Runner));
     let target = target(plan, server);
     let resolved = target.clone();
+    let places = Places {
+        disabled_agents: plan.config.agents.disabled(),
+        trust: Trust::Settled(Standing::Trusted),
+        ..Places::new(paths.clone(), env.clone())
+    };
+    // Those of the plan, or those on disk.
+    let planned = Some(&plan.definitions).filter(|planned| **planned != Definitions::default());
+    let shelf = planned.map_or_else(|| Shelf::new(places), |planned| Shelf::of(planned.clone()));
     let mind = Mind {
         store,
         caller: Caller::new(Http::new(), signer),
@@ -165,6 +199,7 @@ fn coordinator(plan: &Plan, store: Store, server: &Server, home: &Path) -> Coord
         paths,
         config: Arc::new(plan.config.clone()),
         registry: Registry::builtin(),
+        shelf,
         redactor: Redactor::default(),
         resolve: Arc::new(move |model| {
             let mut target = resolved.clone();
@@ -175,18 +210,21 @@ fn coordinator(plan: &Plan, store: Store, server: &Server, home: &Path) -> Coord
         presence: plan.presence,
     };
     let options = Options {
+        agent: plan.agent.clone(),
+        bounds: Vec::new(),
         small: plan.small.then(|| target.clone()),
         target,
         reasoning: Reasoning::ModelDefault,
         max_tokens: None,
         sampling: Sampling::default(),
         mode: plan.mode,
-        rules: Rules::default(),
+        rules: plan.rules.clone(),
         budget: plan.budget,
         more_folders: Vec::new(),
         tools: plan.tools.clone(),
         system_prompt: None,
         append_prompt: None,
+        output_style: None,
     };
     Coordinator::new(mind, options)
 }
@@ -214,11 +252,17 @@ fn target(plan: &Plan, server: &Server) -> Target {
     }
 }
 
-/// All events up to the end of a turn.
+/// All events up to the end of a turn; those of sub-agents end nothing.
 pub(crate) async fn to_the_end(events: &mut EventStream) -> Vec<Event> {
     let mut seen = Vec::new();
+    let mut children = HashSet::new();
     while let Some(numbered) = events.next().await {
+        if let Event::ChildStarted { child, .. } = &numbered.event {
+            children.insert(*child);
+        }
+        let is_own = numbered.event.session().is_none_or(|session| !children.contains(&session));
         let ends = matches!(numbered.event, Event::TurnDone { .. } | Event::TurnFailed { .. });
+        let ends = ends && is_own;
         seen.push(numbered.event);
         if ends {
             return seen;
@@ -238,7 +282,7 @@ pub(crate) async fn until(events: &mut EventStream, wanted: impl Fn(&Event) -> b
 }
 
 /// An event as one line, without ids and times; none for a prefix.
-fn line(event: &Event) -> Option<String> {
+pub(crate) fn line(event: &Event) -> Option<String> {
     Some(match event {
         Event::TurnStarted { model, .. } => format!("turn started with {model}"),
         Event::Appended { entry, .. } if matches!(entry.kind, EntryKind::Prefix { .. }) => {
@@ -254,6 +298,7 @@ fn line(event: &Event) -> Option<String> {
         }
         Event::ToolStarted { title, .. } => format!("started {title:?}"),
         Event::ToolDone { title, outcome, .. } => format!("done {title:?} {outcome:?}"),
+        Event::ChildStarted { agent, .. } => format!("child {agent}"),
         Event::Denied { tool, reason, .. } => format!("denied {tool}: {reason}"),
         Event::ApprovalNeeded { title, .. } => format!("asks {title:?}"),
         Event::TurnDone { stop, ending, .. } => format!("turn done: {stop:?} {ending:?}"),
@@ -262,6 +307,8 @@ fn line(event: &Event) -> Option<String> {
         | Event::QuestionAsked { .. }
         | Event::Settled { .. }
         | Event::SessionChanged { .. }
+        | Event::CommandDone { .. }
+        | Event::Hook { .. }
         | Event::Notice { .. } => format!("{event:?}"),
     })
 }

@@ -1,0 +1,63 @@
+//! Skills, commands and styles, made by hand.
+
+use std::path::PathBuf;
+
+use base::definition::skill::{Callers, Context};
+use base::definition::{Command, Home, Hooks, Skill, Source, Standing, Style};
+use serde_json::Map;
+
+/// The user's own definition.
+fn own() -> Home {
+    Home { source: Source::User, file: None, standing: Standing::Trusted }
+}
+
+/// A skill that anybody may call.
+pub(crate) fn skill(name: &str, description: &str) -> Skill {
+    Skill {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        when_to_use: None,
+        body: "Do it well.".to_owned(),
+        folder: PathBuf::from("/nowhere").join(name),
+        argument_hint: None,
+        arguments: Vec::new(),
+        callers: Callers::Both,
+        allowed_tools: Vec::new(),
+        disallowed_tools: Vec::new(),
+        model: None,
+        effort: None,
+        context: Context::Here,
+        agent: None,
+        background: false,
+        hooks: Hooks::default(),
+        paths: Vec::new(),
+        more: Map::new(),
+        home: own(),
+    }
+}
+
+/// A custom command.
+pub(crate) fn command(name: &str, description: &str) -> Command {
+    Command {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        body: "Do it well.".to_owned(),
+        argument_hint: None,
+        arguments: Vec::new(),
+        allowed_tools: Vec::new(),
+        model: None,
+        more: Map::new(),
+        home: own(),
+    }
+}
+
+/// An output style.
+pub(crate) fn style(name: &str, body: &str) -> Style {
+    Style {
+        name: name.to_owned(),
+        description: "A way to answer".to_owned(),
+        body: body.to_owned(),
+        keeps_coding: false,
+        home: own(),
+    }
+}
