@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use base::config::{self, Loaded, Severity, Sources, TrustSource};
+use base::config::{self, Config, Loaded, Severity, Sources, TrustSource};
+use base::definition::Places;
 use base::{Clock, Env, Paths};
 
 use crate::failure::Failure;
@@ -51,5 +52,21 @@ impl App {
             render::note(&problem.to_string());
         }
         loaded
+    }
+
+    /// Where agents, skills, commands, styles and plugins are looked for.
+    pub(crate) fn places(&self, settings: &Config) -> Places {
+        let home = self.paths.home();
+        let options = &settings.options;
+        let skill_folders = options.skills_paths.iter().map(|folder| {
+            let rest = folder.strip_prefix("~/");
+            rest.map_or_else(|| self.cwd.join(folder), |rest| home.join(rest))
+        });
+        Places {
+            skill_folders: skill_folders.collect(),
+            disabled_agents: settings.agents.disabled(),
+            disabled_skills: options.disabled_skills.clone(),
+            ..Places::new(self.paths.clone(), self.env.clone())
+        }
     }
 }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    completions, config, doctor, init, login, logout, models, policy, run, session, stats, trust,
+    agents, completions, config, doctor, hooks, init, login, logout, models, plugins, policy, run,
+    session, skills, stats, trust,
 };
 
 /// A terminal coding agent that runs with any model.
@@ -50,6 +51,10 @@ pub(crate) enum Command {
     /// List, show, rename, delete and export sessions.
     #[command(visible_alias = "sessions", alias = "s")]
     Session(session::Args),
+    /// List, show, write, switch and check custom agents.
+    Agents(agents::Args),
+    /// List and show skills.
+    Skills(skills::Args),
     /// Show what models were used for, and what it cost.
     Stats(stats::Args),
     /// List models: by default those of providers you have a key for.
@@ -60,6 +65,10 @@ pub(crate) enum Command {
     Logout(logout::Args),
     /// Show, check and explain settings.
     Config(config::Args),
+    /// List and try out the programs that run at events.
+    Hooks(hooks::Args),
+    /// List plugins and what they bring.
+    Plugins(plugins::Args),
     /// Explain and test what may be done without asking.
     Policy(policy::Args),
     Doctor(doctor::Args),

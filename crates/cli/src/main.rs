@@ -7,6 +7,7 @@
 //! | [`catalog`] | the models' catalogue, made from environment, settings and stored keys |
 //! | [`wiring`] | rooms put together: the chosen model, caller, signals |
 //! | [`database`] | the store, opened for a command |
+//! | [`disk`] | files of the user's that commands write |
 //! | [`commands`] | one file a command |
 //! | [`failure`] | an error on its way out: kind, exit code, hints |
 //! | [`render`] | the only writer to the terminal |
@@ -16,6 +17,7 @@ mod args;
 mod catalog;
 mod commands;
 mod database;
+mod disk;
 mod failure;
 mod render;
 mod wiring;

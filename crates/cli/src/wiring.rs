@@ -1,10 +1,12 @@
 //! Rooms put together for a command: settings to a model, the caller, signals.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use agent::{Mind, Presence};
 use base::config::provider::Sampling;
 use base::config::{Config, Expander, SelectedModel};
+use base::definition::{Places, Shelf};
 use base::{Env, ModelRef, TaskScope};
 use guard::{Redactor, Runner};
 use llm::catalog::{Catalog, Size};
@@ -14,6 +16,7 @@ use store::Store;
 use tools::Registry;
 
 use crate::app::App;
+use crate::commands::run;
 use crate::failure::{Failure, Kind};
 
 /// A runtime for one command. One thread: it mostly waits.
@@ -108,6 +111,8 @@ pub(crate) fn mind(
 ) -> Mind {
     // A command of the model's must not read our memory; where the system refuses, the cage still holds.
     drop(guard::process::harden());
+    // What a killed process left of its errands on the web.
+    guard::room::sweep(&app.env.temporary(), &app.clock);
     let (env, _) = settings.environment(Expander { env: &app.env, runner: Some(&Runner) });
     let resolve = {
         let catalog = catalog.clone();
@@ -128,12 +133,34 @@ pub(crate) fn mind(
         env,
         paths: app.paths.clone(),
         registry: Registry::builtin(),
+        shelf: Shelf::new(app.places(&settings)),
         redactor: Redactor::default(),
         resolve: Arc::new(resolve),
         models: Arc::new(models),
         presence,
         config: settings,
     }
+}
+
+/// Where agents, skills and commands are found: the usual folders, those of the settings, and the flags'.
+pub(crate) fn shelf(app: &App, settings: &Config, flags: &run::Place) -> Shelf {
+    let expander = Expander { env: &app.env, runner: Some(&Runner) };
+    let absolute = |path: &Path| match path.strip_prefix("~") {
+        Ok(rest) => app.paths.home().join(rest),
+        Err(_) => app.cwd.join(path),
+    };
+    let folders = |named: &[String]| {
+        let texts = named.iter().filter_map(|text| expander.text(text).ok());
+        texts.map(|text| absolute(Path::new(&text))).collect::<Vec<_>>()
+    };
+    let mut places = Places::new(app.paths.clone(), app.env.clone());
+    places.agents_json.clone_from(&flags.agents);
+    places.plugin_folders = flags.plugin_dir.iter().map(|folder| absolute(folder)).collect();
+    places.plugin_folders.extend(folders(&settings.options.plugin_paths));
+    places.skill_folders = folders(&settings.options.skills_paths);
+    places.disabled_agents = settings.agents.disabled();
+    places.disabled_skills.clone_from(&settings.options.disabled_skills);
+    Shelf::new(places)
 }
 
 /// What to do about a provider's failure.

@@ -128,7 +128,7 @@ fn policy(app: &App, with: &With) -> Result<Policy, Failure> {
         .map_err(|error| Failure::config(format!("cannot look at the working folder: {error}")))?;
     let cage = if with.no_sandbox { CageState::Missing } else { Cage::probe().state() };
     let mode = with.mode.map_or(permissions.default_mode, Mode::from);
-    Ok(Policy { rules: collected.rules, mode, fence, cage })
+    Ok(Policy { rules: collected.rules, mode, fence, cage, bounds: Vec::new() })
 }
 
 /// What is printed of a decision.

@@ -9,13 +9,14 @@
 //! | [`drive`] | exchanges and turns to their end, and whatever stops them |
 //! | [`host`] | the program at the other end of the pipes, where there is one |
 //! | [`schema`] | answers that must be JSON of a given shape |
+//! | [`found`] | what definition files bring to a run |
 //! | [`outcome`], [`ending`] | what came of it, and how to exit |
-//! | [`output`], [`text`], [`stream_json`], [`pieces`], [`claude`] | what is printed |
+//! | [`output`], [`text`], [`stream_json`], [`pieces`] | what is printed |
 
-mod claude;
 mod drive;
 mod ending;
 mod flags;
+mod found;
 mod host;
 mod input;
 mod options;
@@ -28,6 +29,7 @@ mod scratch;
 mod stream_json;
 mod text;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -41,7 +43,9 @@ use store::Store;
 
 use self::drive::{Drive, FindModel, Plan};
 use self::ending::Limited;
+use self::flags::OutputFormat;
 pub(crate) use self::flags::{Args, Foreign, Limits, Lock, Pipes, Place, Voice};
+use self::found::Found;
 use self::host::Host;
 use self::input::First;
 use self::output::{Printer, Setting};
@@ -114,6 +118,15 @@ fn prepare(
         Some(_) => Presence::Attended,
         None => Presence::Alone,
     };
+    let folder = PathBuf::from(&opened.folder);
+    let shelf = wiring::shelf(app, &wires.settings, &args.place);
+    let style = options.output_style.as_ref().or(wires.settings.options.output_style.as_ref());
+    let found = match args.pipes.output_format {
+        OutputFormat::Text => Found::default(),
+        OutputFormat::Json | OutputFormat::StreamJson => {
+            Found::look(&shelf, &folder, style.map(String::as_str))
+        }
+    };
     let of_settings = wires.settings.budgets.turn_seconds.filter(|_| first != First::Listen);
     let plan = Plan {
         session: opened.id,
@@ -124,22 +137,24 @@ fn prepare(
         limited: limited(&options),
         max_time_s: args.limits.max_time.or(of_settings),
         find_model: find_model(&wires.catalog),
+        found: found.clone(),
     };
     let op = match first {
         First::Say(prompt) => Some(Drive::say(&plan, vec![Part::user_text(prompt)])),
         First::GoOn => Some(Op::GoOn { session: opened.id }),
         First::Listen => None,
     };
-    let printer = Printer::new(&args.pipes, setting(&options, opened));
+    let printer = Printer::new(&args.pipes, setting(&options, opened, found));
     let denied = options::denied_tools(&args.lock, &wires.settings);
     let mut mind = wiring::mind(app, wires.settings, wires.store, wires.catalog, presence);
+    mind.shelf = shelf;
     mind.registry = mind.registry.without(&denied);
     let targets = std::iter::once(&options.target).chain(&options.small);
     mind.redactor = wiring::redactor(&mind.env, targets);
     (Drive::new(plan, Coordinator::new(mind, options), printer), op)
 }
 
-fn setting(options: &Options, opened: Opened) -> Setting {
+fn setting(options: &Options, opened: Opened, found: Found) -> Setting {
     let model = &options.target.model;
     Setting {
         session: opened.id,
@@ -152,6 +167,7 @@ fn setting(options: &Options, opened: Opened) -> Setting {
         mode: options.mode,
         tools: opened.tools,
         folder: opened.folder,
+        found,
         began: Instant::now(),
     }
 }

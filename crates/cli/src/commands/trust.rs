@@ -1,7 +1,6 @@
 //! `caiman trust`: lets a project run what its files say, as they are now.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use base::config::{self, Sources, TrustSource, Withheld};
@@ -10,7 +9,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::failure::{Failure, Kind};
-use crate::render;
+use crate::{disk, render};
 
 /// Let a project run what its files say: hooks, servers, commands.
 #[derive(Debug, Default, clap::Args)]
@@ -197,34 +196,11 @@ fn state_text(state: State) -> &'static str {
     }
 }
 
-/// Writes the list so that a reader sees the old or the new one, never half of it, and nobody but
-/// the user sees it at all.
 fn write(file: &Path, known: &TrustedFolders) -> Result<(), Failure> {
     let json = serde_json::to_vec_pretty(known)
         .map_err(|error| Failure::new(Kind::Internal, format!("cannot write JSON: {error}")))?;
-    replace(file, &json)
+    disk::replace(file, &json)
         .map_err(|error| Failure::config(format!("cannot write {}: {error}", file.display())))
-}
-
-fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let draft = file.with_extension(format!("{}.tmp", std::process::id()));
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&draft).and_then(|mut open| {
-        open.write_all(bytes)?;
-        open.sync_all()?;
-        fs::rename(&draft, file)
-    });
-    if written.is_err() {
-        // The draft may not exist; the first error is the one to tell.
-        fs::remove_file(&draft).ok();
-    }
-    written
 }
 
 fn failure(error: &TrustError) -> Failure {

@@ -17,6 +17,17 @@ const COMMANDS: &[&[&str]] = &[
     &["session", "rename"],
     &["session", "delete"],
     &["session", "export"],
+    &["agents"],
+    &["agents", "list"],
+    &["agents", "show"],
+    &["agents", "new"],
+    &["agents", "edit"],
+    &["agents", "enable"],
+    &["agents", "disable"],
+    &["agents", "check"],
+    &["skills"],
+    &["skills", "list"],
+    &["skills", "show"],
     &["stats"],
     &["models"],
     &["models", "refresh"],
@@ -28,6 +39,9 @@ const COMMANDS: &[&[&str]] = &[
     &["config", "path"],
     &["config", "schema"],
     &["config", "docs"],
+    &["hooks"],
+    &["hooks", "list"],
+    &["hooks", "test"],
     &["doctor"],
     &["trust"],
     &["completions"],
@@ -103,6 +117,28 @@ fn every_command_explains_itself() {
         Delete sessions for good. What they cost stays in `caiman stats`
     caiman session export [OPTIONS] <ID>
         Write a session as JSON lines or Markdown
+    caiman agents [OPTIONS] <COMMAND>
+        List, show, write, switch and check custom agents
+    caiman agents list [OPTIONS]
+        List the agents that can be used here, and those that are switched off
+    caiman agents show [OPTIONS] <NAME>
+        Show everything about one agent
+    caiman agents new [OPTIONS] <NAME>
+        Write a file for a new agent, to be filled in
+    caiman agents edit [OPTIONS] <NAME>
+        Open an agent's file in your editor ($VISUAL or $EDITOR), and check it afterwards
+    caiman agents enable [OPTIONS] <NAME>
+        Use an agent again that was switched off
+    caiman agents disable [OPTIONS] <NAME>
+        Leave an agent out, in all your projects
+    caiman agents check [OPTIONS] [PATHS]...
+        Look for mistakes in definition files; fails when one cannot be used
+    caiman skills [OPTIONS] <COMMAND>
+        List and show skills
+    caiman skills list [OPTIONS]
+        List the skills that can be used here
+    caiman skills show [OPTIONS] <NAME>
+        Show everything about one skill
     caiman stats [OPTIONS]
         Show what models were used for, and what it cost
     caiman models [OPTIONS] [SEARCH]...
@@ -125,6 +161,12 @@ fn every_command_explains_itself() {
         Print the JSON Schema of the settings
     caiman config docs [OPTIONS]
         Print the manual of all settings
+    caiman hooks [OPTIONS] <COMMAND>
+        List and try out the programs that run at events
+    caiman hooks list [OPTIONS]
+        List the hooks that run here, by event
+    caiman hooks test [OPTIONS] <EVENT>
+        Run the hooks of an event as if it happened, and print what each says and what comes of it
     caiman doctor [OPTIONS]
         Check that everything works: sandbox, shell, git, database, settings, keys, terminal
     caiman trust [OPTIONS] [FOLDER]

@@ -7,9 +7,12 @@
 
 #[cfg(unix)]
 mod again;
+mod agents;
+mod crew;
 mod doctor;
 mod entrance;
 mod home;
+mod hooks;
 mod kills;
 mod limits;
 mod login;
@@ -23,6 +26,7 @@ mod screen;
 mod server;
 mod sessions;
 mod settings;
+mod slash;
 #[cfg(unix)]
 mod stop;
 mod tour;

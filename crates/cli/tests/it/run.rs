@@ -26,7 +26,8 @@ fn mask(value: &mut Value) {
     let Value::Object(fields) = value else { return };
     for (name, field) in fields {
         match name.as_str() {
-            "session_id" | "uuid" | "id" | "cwd" | "caiman_version" | "tools" | "timestamp" => {
+            "session_id" | "uuid" | "id" | "cwd" | "caiman_version" | "tools" | "timestamp"
+            | "slash_commands" => {
                 *field = json!("…");
             }
             "duration_ms" | "duration_api_ms" => *field = json!(0),
@@ -87,7 +88,7 @@ fn stream_json_has_init_answer_and_result_lines() {
     let done = Home::of(&model).run(&["run", "2+2?", "--output-format", "stream-json"]);
     assert_eq!(done.code, 0, "{}", done.err);
     insta::assert_snapshot!(masked(&done.out), @r#"
-    {"type":"system","subtype":"init","cwd":"…","tools":"…","mcp_servers":[],"model":"lab/m","permissionMode":"default","slash_commands":[],"apiKeySource":"user","claude_code_version":"2.1.197","output_style":"default","agents":[],"skills":[],"plugins":[],"caiman_version":"…","session_id":"…","uuid":"…"}
+    {"type":"system","subtype":"init","cwd":"…","tools":"…","mcp_servers":[],"model":"lab/m","permissionMode":"default","slash_commands":"…","apiKeySource":"user","claude_code_version":"2.1.197","output_style":"default","agents":[],"skills":[],"plugins":[],"caiman_version":"…","session_id":"…","uuid":"…"}
     {"type":"assistant","message":{"id":"…","type":"message","role":"assistant","model":"lab/m","content":[{"type":"thinking","thinking":"Hm.","signature":""}],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":10,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":5}},"parent_tool_use_id":null,"session_id":"…","uuid":"…"}
     {"type":"assistant","message":{"id":"…","type":"message","role":"assistant","model":"lab/m","content":[{"type":"text","text":"Four."}],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":10,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":5}},"parent_tool_use_id":null,"session_id":"…","uuid":"…"}
     {"type":"result","subtype":"success","is_error":false,"duration_ms":0,"duration_api_ms":0,"num_turns":1,"result":"Four.","stop_reason":"end_turn","total_cost_usd":0.00007,"usage":{"input_tokens":10,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":5},"modelUsage":{"lab/m":{"inputTokens":10,"outputTokens":5,"cacheReadInputTokens":0,"cacheCreationInputTokens":0,"webSearchRequests":0,"costUSD":0.00007,"contextWindow":100000,"maxOutputTokens":4000}},"permission_denials":[],"session_id":"…","uuid":"…"}
@@ -101,7 +102,7 @@ fn partial_messages_are_the_events_of_a_stream() {
     let done = Home::of(&model).run(&args);
     assert_eq!(done.code, 0, "{}", done.err);
     insta::assert_snapshot!(masked(&done.out), @r#"
-    {"type":"system","subtype":"init","cwd":"…","tools":"…","mcp_servers":[],"model":"lab/m","permissionMode":"default","slash_commands":[],"apiKeySource":"user","claude_code_version":"2.1.197","output_style":"default","agents":[],"skills":[],"plugins":[],"caiman_version":"…","session_id":"…","uuid":"…"}
+    {"type":"system","subtype":"init","cwd":"…","tools":"…","mcp_servers":[],"model":"lab/m","permissionMode":"default","slash_commands":"…","apiKeySource":"user","claude_code_version":"2.1.197","output_style":"default","agents":[],"skills":[],"plugins":[],"caiman_version":"…","session_id":"…","uuid":"…"}
     {"type":"stream_event","event":{"type":"message_start","message":{"id":"…","type":"message","role":"assistant","model":"lab/m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}},"parent_tool_use_id":null,"session_id":"…","uuid":"…"}
     {"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}},"parent_tool_use_id":null,"session_id":"…","uuid":"…"}
     {"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hm."}},"parent_tool_use_id":null,"session_id":"…","uuid":"…"}

@@ -46,7 +46,11 @@ impl Call {
     pub(super) fn command(&self) -> Option<&str> {
         self.actions.iter().find_map(|action| match action {
             Action::Run { command, .. } => Some(command.as_str()),
-            Action::Read(_) | Action::Edit(_) | Action::Fetch(_) | Action::Inner => None,
+            Action::Read(_)
+            | Action::Edit(_)
+            | Action::Fetch(_)
+            | Action::Named(_)
+            | Action::Inner => None,
         })
     }
 }

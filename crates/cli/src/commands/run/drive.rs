@@ -5,7 +5,7 @@ mod control;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::Coordinator;
+use agent::{Coordinator, commands};
 use base::protocol::{Client, ClientError, Delivery, EventStream, Op};
 use base::{Event, ModelRef, Part, SessionId};
 use futures::StreamExt;
@@ -13,6 +13,7 @@ use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::ending::{self, End, Limited, Stopped};
+use super::found::Found;
 use super::host::{Heard, Host};
 use super::outcome::{Outcome, Verdict};
 use super::output::Printer;
@@ -41,6 +42,8 @@ pub(crate) struct Plan {
     pub(crate) max_time_s: Option<u64>,
     /// Finds other models.
     pub(crate) find_model: FindModel,
+    /// What definition files bring.
+    pub(crate) found: Found,
 }
 
 /// A run.
@@ -84,8 +87,14 @@ impl Drive {
         ended
     }
 
-    /// The prompt as an operation, with what the schema asks for behind it.
+    /// The prompt as an operation: a slash command, or something to say with what the schema asks for
+    /// behind it.
     pub(crate) fn say(plan: &Plan, mut parts: Vec<Part>) -> Op {
+        if let [only] = parts.as_slice()
+            && let Some(line) = only.as_text().filter(|line| commands::is_command(line))
+        {
+            return Op::Command { session: plan.session, line: line.to_owned() };
+        }
         parts.extend(plan.schema.as_ref().map(Schema::request));
         Op::Say { session: plan.session, parts, delivery: Delivery::Queue }
     }
@@ -144,7 +153,8 @@ impl Drive {
             let stopped = if self.is_called_off { Some(Stopped::Host) } else { self.stopped };
             let limited = self.plan.limited;
             let failure = ending::failure(end, stopped, limited, &mut self.outcome);
-            let Some(schema) = self.plan.schema.as_ref().filter(|_| failure.is_none()) else {
+            let is_answer = failure.is_none() && !self.outcome.is_reply();
+            let Some(schema) = self.plan.schema.as_ref().filter(|_| is_answer) else {
                 break failure;
             };
             match schema.check(&self.outcome.text()) {
@@ -176,15 +186,7 @@ impl Drive {
 
     /// Runs one turn until it ends by itself, is stopped, or nobody reads any more.
     async fn turn(&mut self, op: Op) -> Result<End, Failure> {
-        let goes_on = matches!(op, Op::GoOn { .. });
-        self.coordinator.submit(op).await.map_err(|error| {
-            let failure = refused(&error);
-            if goes_on {
-                failure.hint("say something: caiman run --continue \"…\"")
-            } else {
-                failure
-            }
-        })?;
+        self.submit(op).await?;
         self.is_running = true;
         loop {
             tokio::select! {
@@ -214,15 +216,53 @@ impl Drive {
         }
     }
 
+    /// Hands an operation over. The commands in a slash command's text may take their time, and can be
+    /// stopped.
+    async fn submit(&mut self, op: Op) -> Result<(), Failure> {
+        let goes_on = matches!(op, Op::GoOn { .. });
+        let is_command = matches!(op, Op::Command { .. });
+        if is_command {
+            self.outcome.expect_reply();
+        }
+        let coordinator = self.coordinator.clone();
+        let submitting = async move { coordinator.submit(op).await };
+        tokio::pin!(submitting);
+        let submitted = loop {
+            tokio::select! {
+                biased;
+                submitted = &mut submitting => break submitted,
+                why = &mut self.stopping, if self.stopped.is_none() => {
+                    self.stopped = Some(why);
+                    self.stop().await;
+                }
+                () = wiring::interrupt(), if self.stopped.is_some() => std::process::exit(130),
+            }
+        };
+        submitted.map_err(|error| match self.stopped {
+            Some(why) => ending::idle(why),
+            None if goes_on => refused(&error).hint("say something: caiman run --continue \"…\""),
+            None if is_command => {
+                refused(&error).hint("to say it to the model, begin with another word than a /name")
+            }
+            None => refused(&error),
+        })
+    }
+
     /// Shows an event; tells how the turn ended, if it did with it.
     fn see(&mut self, event: &Event) -> Option<End> {
-        self.outcome.take(event);
-        self.printer.event(event, &self.outcome);
+        let is_own = event.session().is_none_or(|session| session == self.plan.session);
+        if is_own {
+            self.outcome.take(event);
+            self.printer.event(event, &self.outcome);
+        } else {
+            self.outcome.take_from_crew(event);
+            self.printer.crew_event(event, &self.outcome);
+        }
         self.ask_host(event);
         if self.printer.is_closed() {
             self.unread.cancel();
         }
-        End::of(event)
+        is_own.then(|| End::of(event)).flatten()
     }
 
     async fn stop(&mut self) {

@@ -51,6 +51,8 @@ pub(crate) enum End {
         /// Why the turn ended.
         ending: Ending,
     },
+    /// A slash command replied, without a turn.
+    Replied,
     /// It could not go on.
     Failed {
         /// What happened.
@@ -65,6 +67,9 @@ impl End {
     pub(crate) fn of(event: &Event) -> Option<Self> {
         if let Event::TurnDone { stop, ending, .. } = event {
             return Some(Self::Done { stop: *stop, ending: ending.clone() });
+        }
+        if let Event::CommandDone { .. } = event {
+            return Some(Self::Replied);
         }
         if let Event::TurnFailed { reason, class, .. } = event {
             return Some(Self::Failed { reason: reason.clone(), class: class.clone() });
@@ -82,8 +87,12 @@ pub(crate) fn failure(
 ) -> Option<Failure> {
     outcome.verdict = Verdict::Broken;
     let (class, failure) = match end {
-        End::Done { stop, ending: Ending::Answered } => {
+        End::Done { stop, ending: Ending::Answered | Ending::Halted(_) } => {
             outcome.stop = Some(stop);
+            outcome.verdict = Verdict::Success;
+            return None;
+        }
+        End::Replied => {
             outcome.verdict = Verdict::Success;
             return None;
         }
@@ -157,7 +166,8 @@ fn cancelled(stopped: Option<Stopped>) -> (&'static str, Failure) {
 
 fn turn_failure(outcome: &Outcome, class: &str, reason: &str) -> Failure {
     let (Some(class), Some(model)) = (Class::of_name(class), &outcome.model) else {
-        return Failure::config(reason);
+        let kind = if class == "hook" { Kind::Denied } else { Kind::Config };
+        return Failure::new(kind, reason);
     };
     let kind = if class == Class::Timeout { Kind::Timeout } else { Kind::Provider };
     let failure = Failure::new(kind, format!("{model}: {reason} ({class})"));

@@ -99,6 +99,18 @@ pub(crate) struct Place {
     #[arg(long, value_name = "UUID")]
     pub(crate) session_id: Option<SessionId>,
 
+    /// Work as this agent in a new session; `caiman agents list` names them.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+
+    /// A plugin's folder, for this run; may be given several times.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) plugin_dir: Vec<PathBuf>,
+
+    /// Agents for this run: a JSON object of agents by name.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) agents: Option<String>,
+
     /// The session's title.
     #[arg(long, short, value_name = "TITLE")]
     pub(crate) name: Option<String>,
@@ -173,6 +185,10 @@ pub(crate) struct Pipes {
     #[arg(long)]
     pub(crate) include_partial_messages: bool,
 
+    /// With stream-json: print when hooks begin and end.
+    #[arg(long)]
+    pub(crate) include_hook_events: bool,
+
     /// What standard input is: more of the prompt, or a JSON line for each message.
     #[arg(long, value_enum, default_value_t = InputFormat::Text)]
     pub(crate) input_format: InputFormat,
@@ -203,8 +219,6 @@ pub(crate) struct Pipes {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Foreign {
     #[arg(long, hide = true)]
-    include_hook_events: bool,
-    #[arg(long, hide = true)]
     forward_subagent_text: bool,
     #[arg(long, hide = true)]
     strict_mcp_config: bool,
@@ -218,16 +232,10 @@ pub(crate) struct Foreign {
     debug: Option<String>,
     #[arg(long, hide = true, value_name = "MODEL")]
     fallback_model: Option<String>,
-    #[arg(long, hide = true, value_name = "NAME")]
-    agent: Option<String>,
-    #[arg(long, hide = true, value_name = "JSON")]
-    agents: Option<String>,
     #[arg(long, hide = true, value_name = "FILE")]
     mcp_config: Option<String>,
     #[arg(long, hide = true, value_name = "FILE")]
     settings: Option<String>,
-    #[arg(long, hide = true, value_name = "FOLDER")]
-    plugin_dir: Option<String>,
     #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "")]
     worktree: Option<String>,
     #[arg(long, hide = true)]
@@ -312,11 +320,8 @@ impl Foreign {
     fn check(&self) -> Result<(), Failure> {
         let refused = [
             ("--fallback-model", self.fallback_model.is_some(), "models.fallbacks in the settings"),
-            ("--agent", self.agent.is_some(), "the prompt"),
-            ("--agents", self.agents.is_some(), "the prompt"),
             ("--mcp-config", self.mcp_config.is_some(), "mcp in the settings"),
             ("--settings", self.settings.is_some(), "caiman.json"),
-            ("--plugin-dir", self.plugin_dir.is_some(), "skills and commands in .caiman"),
             ("--worktree", self.worktree.is_some(), "git worktree add, then --cwd"),
             ("--bg", self.bg, "the shell's own &"),
         ];

@@ -38,8 +38,11 @@ pub(crate) fn options(
         budget: budget(&args.limits, settings, args.pipes.input_format),
         more_folders: more_folders(app, &args.lock, settings)?,
         tools: tools(args.lock.tools.as_deref())?,
+        agent: args.place.agent.clone(),
+        bounds: Vec::new(),
         system_prompt,
         append_prompt,
+        output_style: None,
     })
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use base::model::{ModelRef, Money, StopReason, Usage};
 use base::transcript::Call;
-use base::{CallId, EntryKind, Event, Part};
+use base::{CallId, EntryKind, Event, Part, SessionId};
 use serde_json::Value;
 
 /// What came of an exchange: a prompt and all the model did about it.
@@ -33,8 +33,21 @@ pub(crate) struct Outcome {
     pub(crate) structured: Option<Value>,
     /// What each model was used for, over all exchanges.
     pub(crate) bill: Vec<Share>,
+    /// Sub-agents, by their session.
+    pub(crate) crew: HashMap<SessionId, Worker>,
+    /// What a slash command replied; none unless one runs that has begun no turn.
+    replies: Option<Vec<String>>,
     calls: HashMap<CallId, Call>,
     asked: Option<Instant>,
+}
+
+/// A sub-agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Worker {
+    /// Its name.
+    pub(crate) agent: String,
+    /// The call it works for.
+    pub(crate) call: CallId,
 }
 
 /// How an exchange ended, in the words of the result line.
@@ -91,13 +104,20 @@ impl Verdict {
 impl Outcome {
     /// Forgets the last exchange, except for what it cost.
     pub(crate) fn begin(&mut self) {
-        *self = Self { bill: std::mem::take(&mut self.bill), ..Self::default() };
+        let (bill, crew) = (std::mem::take(&mut self.bill), std::mem::take(&mut self.crew));
+        *self = Self { bill, crew, ..Self::default() };
     }
 
     /// Takes from an event what the end tells again: a call that fails has its tokens and words too.
     pub(crate) fn take(&mut self, event: &Event) {
         match event {
+            Event::Notice { text, .. } => {
+                if let Some(replies) = &mut self.replies {
+                    replies.push(text.clone());
+                }
+            }
             Event::TurnStarted { model, .. } => {
+                self.replies = None;
                 self.model = Some(model.clone());
                 self.asked = Some(Instant::now());
             }
@@ -108,6 +128,10 @@ impl Outcome {
                 tool: tool.clone(),
                 reason: reason.clone(),
             }),
+            Event::ChildStarted { child, agent, call, .. } => {
+                let worker = Worker { agent: agent.clone(), call: call.clone() };
+                self.crew.insert(*child, worker);
+            }
             Event::Text { .. }
             | Event::Reasoning { .. }
             | Event::Retrying { .. }
@@ -118,14 +142,53 @@ impl Outcome {
             | Event::QuestionAsked { .. }
             | Event::Settled { .. }
             | Event::SessionChanged { .. }
+            | Event::CommandDone { .. }
+            | Event::Hook { .. }
+            | Event::TurnDone { .. }
+            | Event::TurnFailed { .. } => {}
+        }
+    }
+
+    /// Takes from a sub-agent's event what the end tells: what it cost, what it was not allowed to do.
+    pub(crate) fn take_from_crew(&mut self, event: &Event) {
+        match event {
+            Event::Appended { entry, .. } => self.know_calls(entry.kind.parts()),
+            Event::Spent { model, usage, cost, .. } => self.paid(model, *usage, *cost),
+            Event::Denied { .. } | Event::ChildStarted { .. } => self.take(event),
+            Event::TurnStarted { .. }
+            | Event::Text { .. }
+            | Event::Reasoning { .. }
+            | Event::Retrying { .. }
+            | Event::ToolStarted { .. }
+            | Event::ToolProgress { .. }
+            | Event::ToolDone { .. }
+            | Event::ApprovalNeeded { .. }
+            | Event::QuestionAsked { .. }
+            | Event::Settled { .. }
+            | Event::SessionChanged { .. }
+            | Event::CommandDone { .. }
+            | Event::Hook { .. }
             | Event::Notice { .. }
             | Event::TurnDone { .. }
             | Event::TurnFailed { .. } => {}
         }
     }
 
-    /// The newest answer's text.
+    /// A slash command runs: what is said until a turn begins is its reply.
+    pub(crate) fn expect_reply(&mut self) {
+        self.replies = Some(Vec::new());
+    }
+
+    /// Whether a slash command replies, without a turn.
+    pub(crate) fn is_reply(&self) -> bool {
+        self.replies.is_some()
+    }
+
+    /// The newest answer's text, or a slash command's reply.
     pub(crate) fn text(&self) -> String {
+        if let Some(replies) = &self.replies {
+            return replies.join("\n");
+        }
         self.parts.iter().filter_map(Part::as_text).collect()
     }
 
@@ -144,9 +207,7 @@ impl Outcome {
         match kind {
             EntryKind::Assistant { parts, .. } => {
                 self.parts.clone_from(parts);
-                let calls = parts.iter().filter_map(Part::as_call);
-                let calls = calls.map(|call| (call.id.clone(), call.clone()));
-                self.calls.extend(calls);
+                self.know_calls(parts);
             }
             EntryKind::ToolResults { .. } => self.asked = Some(Instant::now()),
             EntryKind::User { .. }
@@ -160,13 +221,22 @@ impl Outcome {
         }
     }
 
+    fn know_calls(&mut self, parts: &[Part]) {
+        let calls = parts.iter().filter_map(Part::as_call);
+        self.calls.extend(calls.map(|call| (call.id.clone(), call.clone())));
+    }
+
     fn spent(&mut self, model: &ModelRef, usage: Usage, cost: Option<Money>) {
-        self.usage += usage;
         // Titles are made by another model; they are paid for, but no step.
         if self.model.as_ref() == Some(model) {
             self.steps += 1;
             self.waited += self.asked.take().map(|asked| asked.elapsed()).unwrap_or_default();
         }
+        self.paid(model, usage, cost);
+    }
+
+    fn paid(&mut self, model: &ModelRef, usage: Usage, cost: Option<Money>) {
+        self.usage += usage;
         match self.bill.iter_mut().find(|share| share.model == *model) {
             Some(share) => {
                 share.usage += usage;

@@ -9,6 +9,7 @@ use base::{Event, SessionId};
 use serde_json::Value;
 
 use super::flags::{OutputFormat, Pipes};
+use super::found::Found;
 use super::outcome::Outcome;
 use super::stream_json::StreamJson;
 use super::text::Text;
@@ -30,6 +31,8 @@ pub(crate) struct Setting {
     pub(crate) tools: Vec<String>,
     /// The folder.
     pub(crate) folder: String,
+    /// What definition files bring.
+    pub(crate) found: Found,
     /// When the run began.
     pub(crate) began: Instant,
 }
@@ -52,10 +55,16 @@ impl Printer {
         let form = match pipes.output_format {
             OutputFormat::Text => Form::Text(Text::new(pipes, io::stdout().is_terminal())),
             OutputFormat::Json => Form::Json(StreamJson::new(setting)),
-            OutputFormat::StreamJson if pipes.include_partial_messages => {
-                Form::StreamJson(StreamJson::new(setting).in_pieces())
+            OutputFormat::StreamJson => {
+                let mut lines = StreamJson::new(setting);
+                if pipes.include_partial_messages {
+                    lines = lines.in_pieces();
+                }
+                if pipes.include_hook_events {
+                    lines = lines.with_hooks();
+                }
+                Form::StreamJson(lines)
             }
-            OutputFormat::StreamJson => Form::StreamJson(StreamJson::new(setting)),
         };
         Self { form, closed: false }
     }
@@ -74,6 +83,21 @@ impl Printer {
             Form::Text(text) => text.event(event, outcome),
             Form::Json(_) => String::new(),
             Form::StreamJson(lines) => lines.event(event, outcome),
+        };
+        self.put(&text);
+    }
+
+    /// Prints what a sub-agent's event says.
+    pub(crate) fn crew_event(&mut self, event: &Event, outcome: &Outcome) {
+        let worker = event.session().and_then(|session| outcome.crew.get(&session));
+        let Some(worker) = worker else { return };
+        let text = match &mut self.form {
+            Form::Text(text) => {
+                text.crew_event(event, &worker.agent);
+                String::new()
+            }
+            Form::Json(_) => String::new(),
+            Form::StreamJson(lines) => lines.crew_event(event, &worker.call, outcome),
         };
         self.put(&text);
     }

@@ -64,7 +64,14 @@ fn begin(app: &App, place: &flags::Place, store: &Store, folder: &Path) -> Resul
     // Wherever it works, it belongs to the project it was begun in: `session last` finds it there.
     let project = store::project_of(&app.cwd).display().to_string();
     let folder = folder.display().to_string();
-    let new = NewSession { id, folder: folder.clone(), project, parent: None, at: app.clock.now() };
+    let new = NewSession {
+        id,
+        folder: folder.clone(),
+        project,
+        agent: place.agent.clone(),
+        child_of: None,
+        at: app.clock.now(),
+    };
     store.create_session(new).wait().map_err(explain)?;
     Ok(Opened { id, folder, tools: Vec::new(), is_interrupted: false })
 }
@@ -73,7 +80,14 @@ fn fork(app: &App, place: &flags::Place, store: &Store, from: &Session) -> Resul
     let folder = from.summary.folder.clone();
     let id = new_id(place, store)?;
     let (project, at) = (from.project.clone(), app.clock.now());
-    let new = NewSession { id, folder: folder.clone(), project, parent: None, at };
+    let new = NewSession {
+        id,
+        folder: folder.clone(),
+        project,
+        agent: from.agent.clone(),
+        child_of: None,
+        at,
+    };
     match from.head {
         Some(head) => store.fork(from.summary.id, head, new).wait().map_err(explain)?,
         None => store.create_session(new).wait().map_err(explain)?,

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use base::model::{ModelRef, Money, StopReason, Usage};
-use base::protocol::Mode;
-use base::transcript::{CallResult, File, FileSource, Part, PartBody, Piece};
+use base::protocol::{HookState, Mode};
+use base::transcript::{CallResult, Part};
 use base::{Block, CallId, Entry, EntryId, EntryKind, Event, Timestamp};
 use guard::rule::names;
 use serde_json::{Map, Value, json};
+use tools::claude;
 
-use super::claude;
 use super::outcome::{Outcome, Share};
 use super::output::Setting;
 use super::pieces::Pieces;
@@ -25,19 +25,36 @@ pub(crate) struct StreamJson {
     pieces: Option<Pieces>,
     /// Whether the line that begins an exchange is still to come.
     is_new: bool,
+    /// Whether hooks that run are told.
+    shows_hooks: bool,
     /// What faces show of calls whose results are still to come.
     shown: HashMap<CallId, Block>,
+    /// The call that the sub-agent whose lines are written works for.
+    parent: Option<CallId>,
 }
 
 impl StreamJson {
     /// Lines of one run.
     pub(crate) fn new(setting: Setting) -> Self {
-        Self { setting, pieces: None, is_new: true, shown: HashMap::new() }
+        Self {
+            setting,
+            pieces: None,
+            is_new: true,
+            shows_hooks: false,
+            shown: HashMap::new(),
+            parent: None,
+        }
     }
 
     /// The same with pieces of the answer as they arrive.
     pub(crate) fn in_pieces(mut self) -> Self {
         self.pieces = Some(Pieces::default());
+        self
+    }
+
+    /// The same with lines about hooks that run.
+    pub(crate) fn with_hooks(mut self) -> Self {
+        self.shows_hooks = true;
         self
     }
 
@@ -74,21 +91,51 @@ impl StreamJson {
                 self.shown.insert(call.clone(), body.clone());
                 String::new()
             }
+            Event::Notice { text, .. } if outcome.is_reply() => {
+                let begin = self.init();
+                let output = json!({
+                    "type": "system", "subtype": "local_command_output", "content": text,
+                });
+                begin + &self.line(output)
+            }
             Event::Notice { text, .. } => self.line(json!({
                 "type": "system", "subtype": "informational", "content": text, "level": "info",
             })),
-            Event::ToolStarted { .. }
+            Event::Hook { run, name, occasion, state, .. } if self.shows_hooks => {
+                self.hook((run.to_string(), name, occasion), state)
+            }
+            Event::Hook { .. }
+            | Event::ToolStarted { .. }
             | Event::ToolProgress { .. }
             | Event::ToolDone { .. }
+            | Event::ChildStarted { .. }
             | Event::ApprovalNeeded { .. }
             | Event::Denied { .. }
             | Event::QuestionAsked { .. }
             | Event::Settled { .. }
             | Event::Spent { .. }
             | Event::SessionChanged { .. }
+            | Event::CommandDone { .. }
             | Event::TurnDone { .. }
             | Event::TurnFailed { .. } => String::new(),
         }
+    }
+
+    /// The lines a sub-agent's event makes: what it said and was told, under the call it works for.
+    pub(crate) fn crew_event(&mut self, event: &Event, call: &CallId, outcome: &Outcome) -> String {
+        if let Event::ToolDone { call, body: Some(body), .. } = event {
+            self.shown.insert(call.clone(), body.clone());
+        }
+        let Event::Appended { entry, .. } = event else { return String::new() };
+        if !matches!(entry.kind, EntryKind::Assistant { .. } | EntryKind::ToolResults { .. }) {
+            return String::new();
+        }
+        let pieces = self.pieces.take();
+        self.parent = Some(call.clone());
+        let lines = self.appended(entry, outcome);
+        self.parent = None;
+        self.pieces = pieces;
+        lines
     }
 
     /// The last line of an exchange: the result.
@@ -129,28 +176,60 @@ impl StreamJson {
 
     fn turn_started(&mut self, model: &ModelRef) -> String {
         self.setting.model.clone_from(model);
+        self.init()
+    }
+
+    /// The line that begins an exchange, once.
+    fn init(&mut self) -> String {
         if !std::mem::take(&mut self.is_new) {
             return String::new();
         }
         let tools: Vec<String> =
             self.setting.tools.iter().map(|tool| names::claude(tool)).collect();
+        let found = &self.setting.found;
         self.line(json!({
             "type": "system",
             "subtype": "init",
             "cwd": self.setting.folder,
             "tools": tools,
             "mcp_servers": [],
-            "model": model.to_string(),
-            "permissionMode": mode_word(self.setting.mode),
-            "slash_commands": [],
+            "model": self.setting.model.to_string(),
+            "permissionMode": claude::mode(self.setting.mode),
+            "slash_commands": found.commands.iter().map(|(name, ..)| name).collect::<Vec<_>>(),
             "apiKeySource": self.setting.key_source,
             "claude_code_version": FORMAT_OF,
-            "output_style": "default",
-            "agents": [],
-            "skills": [],
-            "plugins": [],
+            "output_style": found.style,
+            "agents": found.agents.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            "skills": found.skills,
+            "plugins": found.plugins,
             "caiman_version": env!("CARGO_PKG_VERSION"),
         }))
+    }
+
+    fn hook(&self, (id, name, event): (String, &str, &str), state: &HookState) -> String {
+        let mut line = json!({
+            "type": "system", "subtype": "hook_started",
+            "hook_id": id, "hook_name": name, "hook_event": event,
+        });
+        if let (HookState::Ended { code, stdout, stderr }, Value::Object(fields)) =
+            (state, &mut line)
+        {
+            let outcome = match code {
+                Some(0 | 200..=299) => "success",
+                Some(_) => "error",
+                None => "cancelled",
+            };
+            let more = [
+                ("subtype", json!("hook_response")),
+                ("output", json!(if stdout.is_empty() { stderr } else { stdout })),
+                ("stdout", json!(stdout)),
+                ("stderr", json!(stderr)),
+                ("exit_code", json!(code)),
+                ("outcome", json!(outcome)),
+            ];
+            fields.extend(more.map(|(name, value)| (name.to_owned(), value)));
+        }
+        self.line(line)
     }
 
     /// Pieces of an answer, as the Messages API streams them.
@@ -167,7 +246,7 @@ impl StreamJson {
     fn appended(&mut self, entry: &Entry, outcome: &Outcome) -> String {
         match &entry.kind {
             EntryKind::Assistant { parts, stop, usage: used, .. } => {
-                let blocks: Vec<Value> = parts.iter().filter_map(content_block).collect();
+                let blocks: Vec<Value> = parts.iter().filter_map(claude::block).collect();
                 let calls = blocks.iter().filter(|block| block["type"] == "tool_use");
                 let end = json!({
                     "type": "message_delta",
@@ -179,7 +258,7 @@ impl StreamJson {
                 for block in &blocks {
                     let message = self.message(entry.id, &json!([block]), *used);
                     lines += &self.line(
-                        json!({ "type": "assistant", "message": message, "parent_tool_use_id": null }),
+                        json!({ "type": "assistant", "message": message, "parent_tool_use_id": self.parent }),
                     );
                 }
                 lines
@@ -211,7 +290,7 @@ impl StreamJson {
         let empty = Map::new();
         let input = outcome.call(&result.call).map_or(&empty, |call| &call.input.value);
         let mut block = json!({
-            "tool_use_id": result.call, "type": "tool_result", "content": content(&result.pieces),
+            "tool_use_id": result.call, "type": "tool_result", "content": claude::content(&result.pieces),
         });
         if result.outcome == base::transcript::Outcome::Failed {
             block["is_error"] = json!(true);
@@ -219,7 +298,7 @@ impl StreamJson {
         self.line(json!({
             "type": "user",
             "message": { "role": "user", "content": [block] },
-            "parent_tool_use_id": null,
+            "parent_tool_use_id": self.parent,
             "timestamp": at,
             "tool_use_result": claude::result(result, input, self.shown.get(&result.call)),
         }))
@@ -273,43 +352,6 @@ impl StreamJson {
     }
 }
 
-fn content_block(part: &Part) -> Option<Value> {
-    match &part.body {
-        PartBody::Text { text } => Some(json!({ "type": "text", "text": text })),
-        PartBody::Reasoning { text } => {
-            Some(json!({ "type": "thinking", "thinking": text, "signature": "" }))
-        }
-        PartBody::Call(call) => Some(json!({
-            "type": "tool_use",
-            "id": call.id,
-            "name": names::claude(&call.name),
-            "input": claude::input(&call.name, &call.input.value),
-        })),
-        PartBody::Result(_) | PartBody::File(_) | PartBody::Opaque { .. } => None,
-    }
-}
-
-/// A result's content: plain text, or blocks where there is more than text.
-fn content(pieces: &[Piece]) -> Value {
-    let block = |piece: &Piece| match piece {
-        Piece::Text { text } => json!({ "type": "text", "text": text }),
-        Piece::File(File { media_type, source, .. }) => {
-            let source = match source {
-                FileSource::Base64(data) => {
-                    json!({ "type": "base64", "media_type": media_type, "data": data })
-                }
-                FileSource::Url(url) => json!({ "type": "url", "url": url }),
-            };
-            let kind = if media_type.starts_with("image/") { "image" } else { "document" };
-            json!({ "type": kind, "source": source })
-        }
-    };
-    match pieces {
-        [Piece::Text { text }] => json!(text),
-        _ => pieces.iter().map(block).collect(),
-    }
-}
-
 fn denials(outcome: &Outcome) -> Value {
     let denial = |denial: &super::outcome::Denial| {
         let empty = Map::new();
@@ -330,17 +372,6 @@ fn usage(usage: Usage) -> Value {
         "cache_read_input_tokens": usage.cache_read,
         "output_tokens": usage.output,
     })
-}
-
-/// Claude Code's word for a mode.
-pub(crate) fn mode_word(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Default => "default",
-        Mode::AcceptEdits => "acceptEdits",
-        Mode::Plan => "plan",
-        Mode::DontAsk => "dontAsk",
-        Mode::Bypass => "bypassPermissions",
-    }
 }
 
 /// The Messages API's word for a stop reason.

@@ -66,9 +66,13 @@ impl Text {
                 reason.trim_end_matches('.'),
                 seconds(*wait_ms)
             )),
+            Event::Notice { text, .. } if outcome.is_reply() => {
+                return self.said(&format!("{text}\n"));
+            }
             Event::Notice { text, .. } => render::note(&format!("note: {}", line(text))),
             Event::TurnStarted { .. }
             | Event::Reasoning { .. }
+            | Event::ChildStarted { .. }
             | Event::ToolProgress { .. }
             | Event::ToolDone { .. }
             | Event::ApprovalNeeded { .. }
@@ -77,10 +81,45 @@ impl Text {
             | Event::Settled { .. }
             | Event::Spent { .. }
             | Event::SessionChanged { .. }
+            | Event::CommandDone { .. }
+            | Event::Hook { .. }
             | Event::TurnDone { .. }
             | Event::TurnFailed { .. } => {}
         }
         String::new()
+    }
+
+    /// Shows what a sub-agent does, under its name.
+    pub(crate) fn crew_event(&mut self, event: &Event, agent: &str) {
+        let said = match event {
+            Event::ToolStarted { title, .. } => format!("  {}  → {}", line(agent), line(title)),
+            Event::ToolDone { outcome: transcript::Outcome::Failed, title, .. } => {
+                format!("  {}  ✗ {}", line(agent), line(title))
+            }
+            Event::TurnFailed { reason, .. } => format!("  {}  ✗ {}", line(agent), line(reason)),
+            Event::TurnStarted { .. }
+            | Event::Appended { .. }
+            | Event::Text { .. }
+            | Event::Reasoning { .. }
+            | Event::Retrying { .. }
+            | Event::ToolProgress { .. }
+            | Event::ToolDone { .. }
+            | Event::ChildStarted { .. }
+            | Event::ApprovalNeeded { .. }
+            | Event::Denied { .. }
+            | Event::QuestionAsked { .. }
+            | Event::Settled { .. }
+            | Event::Spent { .. }
+            | Event::SessionChanged { .. }
+            | Event::CommandDone { .. }
+            | Event::Hook { .. }
+            | Event::Notice { .. }
+            | Event::TurnDone { .. } => return,
+        };
+        if self.shows_tools {
+            self.end_thought();
+            render::progress(&said);
+        }
     }
 
     /// The end of an exchange: what is missing on standard output, and remarks on standard error.

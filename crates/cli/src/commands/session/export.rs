@@ -41,7 +41,7 @@ pub(super) fn jsonl(
         caiman_session: VERSION,
         summary: &session.summary,
         project: &session.project,
-        parent: session.parent,
+        parent: session.child_of.as_ref().map(|child| child.parent),
         head: session.head,
     };
     let mut out = redact(json_line(&header)?);

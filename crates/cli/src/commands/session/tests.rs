@@ -53,7 +53,8 @@ fn store_with(entries: &[Entry]) -> (Store, Session) {
 fn add(store: &Store, entries: &[Entry]) -> Session {
     let folder = "/work/one".to_owned();
     let (id, at) = (SessionId::new(), Timestamp::from_millis(1));
-    let new = NewSession { id, folder: folder.clone(), project: folder, parent: None, at };
+    let new =
+        NewSession { id, folder: folder.clone(), project: folder, agent: None, child_of: None, at };
     store.create_session(new).wait().unwrap();
     store.append(id, entries.to_vec()).wait().unwrap();
     store.session(id).wait().unwrap()

@@ -4,8 +4,8 @@ use base::protocol::{Approval, Client, Op, Question, Scope};
 use base::{CallId, Event, RequestId};
 use guard::rule::names;
 use serde_json::{Value, json};
+use tools::claude;
 
-use super::super::claude;
 use super::super::flags;
 use super::super::host::{Ask, Asked, Heard};
 use super::Drive;
@@ -49,11 +49,15 @@ impl Drive {
         let session = self.plan.session;
         match ask {
             Ask::Initialize => Ok(json!({
-                "commands": [],
-                "agents": [],
+                "commands": self.plan.found.commands.iter().map(|(name, hint, about)| {
+                    json!({ "name": name, "description": about, "argumentHint": hint })
+                }).collect::<Value>(),
+                "agents": self.plan.found.agents.iter().map(|(name, about)| {
+                    json!({ "name": name, "description": about })
+                }).collect::<Value>(),
                 "models": [{ "value": self.plan.model.to_string() }],
-                "output_style": "default",
-                "available_output_styles": ["default"],
+                "output_style": self.plan.found.style,
+                "available_output_styles": self.plan.found.styles,
                 "account": {},
             })),
             Ask::Interrupt => {
@@ -118,9 +122,12 @@ impl Drive {
             | Event::ToolStarted { .. }
             | Event::ToolProgress { .. }
             | Event::ToolDone { .. }
+            | Event::ChildStarted { .. }
             | Event::Denied { .. }
             | Event::Spent { .. }
             | Event::SessionChanged { .. }
+            | Event::CommandDone { .. }
+            | Event::Hook { .. }
             | Event::Notice { .. }
             | Event::TurnDone { .. }
             | Event::TurnFailed { .. } => {}

@@ -1,0 +1,296 @@
+//! `caiman hooks test`: an event as if it happened.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use agent::hooks::{
+    Ended, Handler, Handlers, Judged, Occasion, Place, Ruling, Said, Subject, Timed,
+};
+use base::SessionId;
+use base::config::{Expander, Loaded};
+use futures::future::join_all;
+use guard::rule::names;
+use guard::{Action, Decision, Fence, Runner};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+use tools::claude;
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::{render, wiring};
+
+/// Most lines shown of what a handler printed.
+const SHOWN_LINES: usize = 20;
+
+/// The event to try.
+#[derive(Debug, clap::Args)]
+pub(super) struct Trial {
+    /// The event, such as `PreToolUse`.
+    event: String,
+    /// The tool it is about, for example Bash.
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// The call's input, as JSON with Claude Code's fields: {"command": "ls"}.
+    #[arg(long, value_name = "JSON", requires = "tool")]
+    input: Option<String>,
+    /// What else it is about: a source, a trigger, an agent's name.
+    #[arg(long, value_name = "WORD", conflicts_with = "tool")]
+    about: Option<String>,
+    /// The user's prompt, for `UserPromptSubmit`.
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
+    /// Read the whole event from standard input, as JSON.
+    #[arg(long, conflicts_with_all = ["tool", "input", "about", "prompt"])]
+    stdin: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the handlers that are meant and prints what they say.
+pub(super) fn run(
+    app: &App,
+    loaded: &Loaded,
+    handlers: &Handlers,
+    trial: &Trial,
+) -> Result<(), Failure> {
+    let occasion = Occasion::of_name(&trial.event).ok_or_else(|| {
+        let names: Vec<&str> = Occasion::ALL.into_iter().map(Occasion::name).collect();
+        Failure::user(format!("there is no event {}", trial.event))
+            .hint(format!("events are: {}", names.join(", ")))
+    })?;
+    let session = SessionId::new();
+    let input = event(app, loaded, trial, (occasion, session))?;
+    let meant = meant(app, handlers, occasion, &input)?;
+    let expander = Expander { env: &app.env, runner: Some(&Runner) };
+    let (env, _) = loaded.config.environment(expander);
+    let place = Place::new(&app.cwd, &env, session, &loaded.config.network);
+    let text = Value::Object(input.clone()).to_string();
+    let cancel = CancellationToken::new();
+    let runs = meant.iter().map(|handler| handler.timed(&text, &place, &cancel));
+    let done = wiring::runtime()?.block_on(async { join_all(runs).await });
+    let mut ruling = Ruling::default();
+    let mut told = Vec::new();
+    for (handler, timed) in meant.iter().zip(done) {
+        let said = Said::read(occasion, &timed.ended);
+        told.push(Told { name: handler.label(), timed, said: said.clone() });
+        ruling.take(handler, said);
+    }
+    let given = input.get("tool_input").and_then(Value::as_object);
+    let changed = given.and_then(|given| ruling.changed(given));
+    if trial.json {
+        return render::json(&report(occasion, &told, &ruling, changed.as_ref()));
+    }
+    let mut lines: Vec<String> = told.iter().flat_map(Told::lines).collect();
+    if told.is_empty() {
+        lines.push("no hook is meant; nothing would be different".to_owned());
+    } else {
+        lines.extend(outcome(&ruling, changed.as_ref()));
+    }
+    render::out(&(lines.join("\n") + "\n"))
+}
+
+/// The handlers the event is for.
+fn meant(
+    app: &App,
+    handlers: &Handlers,
+    occasion: Occasion,
+    input: &Map<String, Value>,
+) -> Result<Vec<Arc<Handler>>, Failure> {
+    let fence = Fence::new(&app.cwd, &[], app.paths.home())
+        .map_err(|error| Failure::config(format!("cannot look at the working folder: {error}")))?;
+    let tool = input.get("tool_name").and_then(Value::as_str).and_then(our_name);
+    let actions = tool.as_deref().map(|tool| actions(tool, input, &fence)).unwrap_or_default();
+    let call = tool.as_deref().filter(|_| !actions.is_empty());
+    let call = call.map(|tool| Judged { tool, actions: &actions, fence: &fence });
+    Ok(handlers.meant(occasion, subject(tool.as_deref(), input), call.as_ref()))
+}
+
+fn report(
+    occasion: Occasion,
+    told: &[Told],
+    ruling: &Ruling,
+    changed: Option<&Map<String, Value>>,
+) -> Value {
+    json!({
+        "event": occasion.name(),
+        "handlers": told.iter().map(Told::json).collect::<Vec<_>>(),
+        "decision": ruling.decision.map(word),
+        "reason": ruling.reason,
+        "updated_input": changed,
+        "context": ruling.context,
+        "messages": ruling.messages,
+        "halt": ruling.halt,
+    })
+}
+
+/// What a handler did.
+struct Told {
+    name: String,
+    timed: Timed,
+    said: Said,
+}
+
+impl Told {
+    fn lines(&self) -> Vec<String> {
+        let took = self.timed.took.as_millis();
+        let (how, stdout, stderr) = self.parts();
+        let mut lines = vec![format!("{}: {how}, {took} ms", self.name)];
+        for (name, text) in [("out", stdout), ("err", stderr)] {
+            let all: Vec<&str> = text.trim_end().lines().collect();
+            lines.extend(all.iter().take(SHOWN_LINES).map(|line| format!("  {name}: {line}")));
+            if all.len() > SHOWN_LINES {
+                lines.push(format!("  {name}: … {} more lines", all.len() - SHOWN_LINES));
+            }
+        }
+        let says = self.said.decision.map_or("nothing", word);
+        let reason = self.said.reason.as_deref().map(|reason| format!(": {reason}"));
+        lines.push(format!("  decides: {says}{}", reason.unwrap_or_default()));
+        lines.extend(self.said.failure.iter().map(|why| format!("  failed: {why}")));
+        lines
+    }
+
+    fn json(&self) -> Value {
+        let (how, stdout, stderr) = self.parts();
+        let code = match &self.timed.ended {
+            Ended::Exited { code, .. } => *code,
+            Ended::Answered { status, .. } => Some(i32::from(*status)),
+            Ended::TooSlow(_) | Ended::Cancelled | Ended::Broken(_) => None,
+        };
+        json!({
+            "name": self.name,
+            "ended": how,
+            "code": code,
+            "took_ms": u64::try_from(self.timed.took.as_millis()).unwrap_or(u64::MAX),
+            "stdout": stdout,
+            "stderr": stderr,
+            "decision": self.said.decision.map(word),
+            "reason": self.said.reason,
+            "failure": self.said.failure,
+        })
+    }
+
+    fn parts(&self) -> (String, &str, &str) {
+        match &self.timed.ended {
+            Ended::Exited { code: Some(code), stdout, stderr } => {
+                (format!("exit code {code}"), stdout, stderr)
+            }
+            Ended::Exited { code: None, stdout, stderr } => {
+                ("ended by a signal".to_owned(), stdout, stderr)
+            }
+            Ended::Answered { status, body } => (format!("status {status}"), body, ""),
+            Ended::TooSlow(limit) => {
+                (format!("ended after {} s: too slow", limit.as_secs_f64()), "", "")
+            }
+            Ended::Cancelled => ("cancelled".to_owned(), "", ""),
+            Ended::Broken(why) => (format!("could not run: {why}"), "", ""),
+        }
+    }
+}
+
+/// What comes of the event, a line each.
+fn outcome(ruling: &Ruling, changed: Option<&Map<String, Value>>) -> Vec<String> {
+    let decision = ruling.decision.map_or("none", word);
+    let reason = ruling.reason.as_deref().map(|reason| format!(": {reason}"));
+    let mut lines = vec![format!("decision: {decision}{}", reason.unwrap_or_default())];
+    let input = changed.map(|input| format!("input becomes: {}", json!(input)));
+    lines.extend(input);
+    lines.extend(ruling.context.iter().map(|text| format!("the model is told: {text}")));
+    lines.extend(ruling.output.iter().map(|text| format!("the result becomes: {text}")));
+    lines.extend(ruling.messages.iter().map(|text| format!("you are told: {text}")));
+    lines.extend(ruling.halt.iter().map(|why| format!("the turn ends: {why}")));
+    lines
+}
+
+/// The event as handlers would be told of it.
+fn event(
+    app: &App,
+    loaded: &Loaded,
+    trial: &Trial,
+    (occasion, session): (Occasion, SessionId),
+) -> Result<Map<String, Value>, Failure> {
+    let mode = claude::mode(loaded.config.permissions.default_mode);
+    let mut event = Map::from_iter([
+        ("session_id".to_owned(), json!(session)),
+        ("transcript_path".to_owned(), Value::Null),
+        ("cwd".to_owned(), json!(app.cwd)),
+        ("permission_mode".to_owned(), json!(mode)),
+        ("hook_event_name".to_owned(), json!(occasion.name())),
+    ]);
+    if trial.stdin {
+        let mut text = String::new();
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .map_err(|error| Failure::user(format!("cannot read standard input: {error}")))?;
+        event.extend(object(&text, "standard input")?);
+        return Ok(event);
+    }
+    if let Some(tool) = &trial.tool {
+        let ours = our_name(tool).unwrap_or_else(|| tool.clone());
+        event.insert("tool_name".to_owned(), json!(names::claude(&ours)));
+        let input = trial.input.as_deref().map(|text| object(text, "--input")).transpose()?;
+        event.insert("tool_input".to_owned(), json!(input.unwrap_or_default()));
+    }
+    let word = match occasion {
+        Occasion::SessionStart => "source",
+        Occasion::SessionEnd => "reason",
+        Occasion::SubagentStart | Occasion::SubagentStop => "agent_type",
+        Occasion::Notification => "notification_type",
+        Occasion::PreCompact => "trigger",
+        Occasion::UserPromptSubmit
+        | Occasion::PreToolUse
+        | Occasion::PermissionRequest
+        | Occasion::PostToolUse
+        | Occasion::PostToolUseFailure
+        | Occasion::Stop => "about",
+    };
+    event.extend(trial.about.as_ref().map(|about| (word.to_owned(), json!(about))));
+    event.extend(trial.prompt.as_ref().map(|prompt| ("prompt".to_owned(), json!(prompt))));
+    Ok(event)
+}
+
+fn object(text: &str, what: &str) -> Result<Map<String, Value>, Failure> {
+    serde_json::from_str(text)
+        .map_err(|error| Failure::user(format!("{what} is not a JSON object: {error}")))
+}
+
+/// What matchers are held against.
+fn subject<'a>(tool: Option<&'a str>, input: &'a Map<String, Value>) -> Subject<'a> {
+    let words = ["source", "reason", "agent_type", "notification_type", "trigger", "about"];
+    let word = words.into_iter().find_map(|name| input.get(name)?.as_str());
+    match (tool, word) {
+        (Some(tool), _) => Subject::Tool(tool),
+        (None, Some(word)) => Subject::Word(word),
+        (None, None) => Subject::Nothing,
+    }
+}
+
+fn our_name(tool: &str) -> Option<String> {
+    names::ours(tool).into_iter().next()
+}
+
+/// What the call would do, for handlers with a condition; empty where that is not known.
+fn actions(tool: &str, event: &Map<String, Value>, fence: &Fence) -> Vec<Action> {
+    let field = |name: &str| event.get("tool_input")?.get(name)?.as_str();
+    let action = match tool {
+        "bash" => field("command").and_then(|command| {
+            let (command, folder) = (command.to_owned(), fence.locate(".").ok()?);
+            Some(Action::Run { command, folder, uncaged: false })
+        }),
+        "view" => field("file_path").and_then(|path| fence.locate(path).ok()).map(Action::Read),
+        "edit" | "multiedit" | "write" => {
+            field("file_path").and_then(|path| fence.locate(path).ok()).map(Action::Edit)
+        }
+        "fetch" | "web_fetch" => field("url").and_then(|url| url.parse().ok()).map(Action::Fetch),
+        _ => None,
+    };
+    action.into_iter().collect()
+}
+
+fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
+    }
+}
