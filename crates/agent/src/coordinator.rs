@@ -188,11 +188,13 @@ impl Hub {
 
     async fn lane(&self, id: SessionId) -> Result<Lane, ClientError> {
         let mut lanes = self.lanes.lock().await;
-        if let Some(lane) = lanes.get(&id) {
+        // A lane that is closing may still stand here when whoever waited for it is gone.
+        if let Some(lane) = lanes.get(&id).filter(|lane| !lane.closing().is_cancelled()) {
             return Ok(lane.clone());
         }
         let row = self.mind.store.session(id).await.map_err(|error| refused(&error))?;
-        crew::settle_debts(&self.mind, id).await.map_err(|error| refused(&error))?;
+        let at_work = |child: &SessionId| lanes.contains_key(child);
+        crew::settle_debts(&self.mind, id, at_work).await.map_err(|error| refused(&error))?;
         let (kin, mut options) = crew::on_its_own(self, &row).map_err(ClientError::Refused)?;
         let chosen = self.style.lock().await.clone();
         options.output_style = chosen.or(options.output_style);

@@ -89,9 +89,15 @@ pub(super) fn origin(branch: &[Entry]) -> Origin {
     parts.find(foreign).map_or(Origin::Assistant, |part| part.origin.clone())
 }
 
-/// Reports what sub-agents of a process that is gone have left: each is told once.
-pub(crate) async fn settle_debts(mind: &Mind, parent: SessionId) -> Result<(), StoreError> {
-    for child in mind.store.owed_reports(parent).await? {
+/// Reports what sub-agents of a process that is gone have left: each is told once. Those at work report
+/// themselves.
+pub(crate) async fn settle_debts(
+    mind: &Mind,
+    parent: SessionId,
+    at_work: impl Fn(&SessionId) -> bool,
+) -> Result<(), StoreError> {
+    let owed = mind.store.owed_reports(parent).await?;
+    for child in owed.into_iter().filter(|child| !at_work(child)) {
         let branch = mind.store.branch(child).await?;
         let agent = mind.store.session(child).await?.agent.unwrap_or_default();
         let origin = origin(&branch);

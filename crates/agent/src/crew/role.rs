@@ -8,7 +8,7 @@ use std::time::Duration;
 use base::config::Config;
 use base::definition::{Agent, Definitions, Source};
 use base::protocol::Mode;
-use base::{ModelRef, Money};
+use base::{Event, ModelRef, Money};
 use guard::policy::Bound;
 use guard::rule::names;
 use guard::{Fence, Rule, Rules};
@@ -75,7 +75,16 @@ pub(super) fn confined(room: &Path) -> Result<Fence, ToolError> {
 pub(crate) fn on_its_own(hub: &Hub, row: &store::Session) -> Result<(Kin, Options), String> {
     let Some(name) = &row.agent else { return Ok((Kin::default(), hub.options.clone())) };
     let definitions = hub.mind.shelf.look(Path::new(&row.summary.folder));
-    let agent = find(&Who::Named(name.clone()), &definitions)?;
+    let agent = match find(&Who::Named(name.clone()), &definitions) {
+        Ok(agent) => agent,
+        Err(why) if row.summary.entries == 0 => return Err(why),
+        // A session outlives the file of the agent it was begun as.
+        Err(_) => {
+            let text = format!("The agent `{name}` is gone; this session goes on without it.");
+            hub.events.publish(Event::Notice { session: Some(row.summary.id), text });
+            return Ok((Kin::default(), hub.options.clone()));
+        }
+    };
     let parent = Parent {
         mind: &hub.mind,
         top: &hub.options,

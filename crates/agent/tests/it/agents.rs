@@ -136,6 +136,15 @@ async fn an_agent_is_the_main_one_when_asked_for() {
     assert_eq!(system[0].trim(), "You know the history of this project.");
     assert_eq!(tools.len(), 3);
     assert_eq!(room.store.session(session).await.unwrap().agent.as_deref(), Some("historian"));
+    std::fs::remove_file(room.folder.join(".caiman/agents/historian.md")).unwrap();
+    let room = room.rescripted(Plan::with_tools(Script::new().text("Still here."))).await;
+    let mut events = room.watch();
+    let parts = vec![Part::user_text("and now?")];
+    room.submit(Op::Say { session, parts, delivery: Delivery::Queue }).await;
+    let told = to_the_end(&mut events).await;
+    let is_gone =
+        |event: &Event| matches!(event, Event::Notice { text, .. } if text.contains("is gone"));
+    assert!(told.iter().any(is_gone), "a session outlives its agent's file: {told:?}");
 }
 
 #[tokio::test]
