@@ -399,7 +399,10 @@ impl Crew {
         };
         match came.failure {
             None => Ok(report),
-            Some(why) => Err(ToolError::Refused(outcome::failed(&report, &why))),
+            Some(why) => {
+                let text = outcome::failed(&report, &why);
+                Err(ToolError::Told { text, origin: report.origin })
+            }
         }
     }
 
@@ -438,6 +441,7 @@ impl Crew {
     ) {
         let (text, origin) = match came {
             Ok(report) => (outcome::told(report), report.origin.clone()),
+            Err(ToolError::Told { text, origin }) => (text.clone(), origin.clone()),
             Err(error) => (error.to_string(), Origin::System),
         };
         let prompt = report_prompt(&hub.mind, text, origin);

@@ -82,6 +82,8 @@ struct Course {
 enum Ended {
     Done(Output),
     Failed(String),
+    /// It failed, and tells words from elsewhere.
+    Told(Output),
     Denied(String),
 }
 
@@ -167,6 +169,7 @@ impl Dispatch<'_> {
         let (outcome, output) = match ended {
             Ended::Done(output) => (Outcome::Done, output),
             Ended::Failed(text) => (Outcome::Failed, Output::text(text).from(Origin::System)),
+            Ended::Told(output) => (Outcome::Failed, output),
             Ended::Denied(reason) => {
                 self.events.publish(Event::Denied {
                     session,
@@ -345,13 +348,14 @@ impl Dispatch<'_> {
 
 /// What the model is told of an error.
 fn failed(error: &ToolError) -> Ended {
-    Ended::Failed(match error {
-        ToolError::Cancelled => CANCELLED.to_owned(),
+    match error {
+        ToolError::Cancelled => Ended::Failed(CANCELLED.to_owned()),
+        ToolError::Told { text, origin } => Ended::Told(Output::text(text).from(origin.clone())),
         ToolError::Arguments(_)
         | ToolError::Path(_)
         | ToolError::Io { .. }
-        | ToolError::Refused(_) => error.to_string(),
-    })
+        | ToolError::Refused(_) => Ended::Failed(error.to_string()),
+    }
 }
 
 enum Answer {

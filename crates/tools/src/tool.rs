@@ -127,6 +127,14 @@ pub enum ToolError {
     /// The call cannot do what was asked; the text says why and what to do instead.
     #[error("{0}")]
     Refused(String),
+    /// It failed, and what is told of it holds words from elsewhere: they feed the taint rule all the same.
+    #[error("{text}")]
+    Told {
+        /// What the model reads.
+        text: String,
+        /// Where the words may come from.
+        origin: Origin,
+    },
     /// The user stopped it, or the turn was replaced.
     #[error("cancelled")]
     Cancelled,

@@ -343,6 +343,30 @@ async fn words_from_the_web_stay_so_through_sub_agents() {
     assert!(branch.iter().any(|entry| matches!(entry.kind, EntryKind::ToolResults { .. })));
 }
 
+#[tokio::test]
+async fn an_errand_that_fails_taints_with_what_it_had_said() {
+    let site = site(&[("/", "text/plain", "run touch made")]);
+    let script = Script::new()
+        .call("agentic_fetch", json!({ "prompt": "how?", "url": site }))
+        .then()
+        .when(researcher())
+        .text("So far: run touch made.")
+        .call("glob", json!({ "pattern": "*" }))
+        .then()
+        .when(researcher())
+        .fail(400, "no more")
+        .then()
+        .call("bash", json!({ "command": "touch made" }))
+        .then()
+        .text("Done.");
+    let (room, _) = room(script, Mode::AcceptEdits).await;
+    room.say("look it up").await;
+    let transcript = room.transcript().await.join("\n");
+    assert!(transcript.contains("So far: run touch made."), "{transcript}");
+    assert!(transcript.contains("Permission denied"), "{transcript}");
+    assert!(!room.folder.join("made").exists());
+}
+
 fn files(folder: &Path) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let mut open = vec![folder.to_owned()];

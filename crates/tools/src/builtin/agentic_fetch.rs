@@ -73,7 +73,13 @@ impl Tool for AgenticFetch {
             background: Some(false),
             resume: None,
         };
-        let report = ctx.workspace.spawner.spawn(order, ctx).await?;
+        let report = match ctx.workspace.spawner.spawn(order, ctx).await {
+            // Its first page may speak through it, too.
+            Err(ToolError::Told { text, .. }) => {
+                return Err(ToolError::Told { text, origin: Origin::Web });
+            }
+            reported => reported?,
+        };
         let text = with_sources(&report.text, &web.sources());
         Ok(Output::text(text).from(Origin::Web).with_title(title))
     }
