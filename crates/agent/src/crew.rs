@@ -47,6 +47,9 @@ pub use builtin::all as built_in;
 pub(crate) use outcome::settle_debts;
 pub(crate) use role::{most_running, on_its_own};
 
+/// Most paths that are named of those a sub-agent was refused.
+const REFUSED: usize = 5;
+
 /// What a session is in its family.
 #[derive(Clone, Default)]
 pub(crate) struct Kin {
@@ -137,6 +140,8 @@ struct Child {
     /// Turns that had ended before its task.
     turns: u64,
     worktree: Option<worktree::Worktree>,
+    /// The fence it is locked into, which remembers what it refused.
+    fence: Option<Fence>,
     _place: OwnedSemaphorePermit,
     /// Whatever becomes of the one who waits, the lane does not stay.
     _closing: tokio_util::sync::DropGuard,
@@ -265,6 +270,7 @@ impl Crew {
             }
             Who::Explorer | Who::Named(_) => None,
         };
+        let fence = lock.as_ref().map(|lock| lock.fence.clone());
         let kin = Kin { above: Some(above), agent: Some(agent.clone()), lock };
         let opened = hub.open_child(row, kin, options).await;
         let lane = opened.map_err(|error| ToolError::Refused(error.to_string()))?;
@@ -288,6 +294,7 @@ impl Crew {
             entries,
             turns,
             worktree,
+            fence,
             _place: place,
             _closing: closing,
         })
@@ -384,6 +391,7 @@ impl Crew {
         let close = child.lane.rested(child.turns).await;
         child.lane.close().await;
         hub.forget(child.session).await;
+        self.tell_refused(hub, child);
         let branch = hub.mind.store.branch(child.session).await.map_err(|error| broken(&error))?;
         let task = branch.get(child.entries..).unwrap_or_default();
         let mut came = outcome::of(task, close.as_ref());
@@ -404,6 +412,22 @@ impl Crew {
                 Err(ToolError::Told { text, origin: report.origin })
             }
         }
+    }
+
+    /// Tells the user what a sub-agent has tried to reach outside the place it is locked into.
+    fn tell_refused(&self, hub: &Hub, child: &Child) {
+        let refused = child.fence.as_ref().map(Fence::refused).unwrap_or_default();
+        if refused.is_empty() {
+            return;
+        }
+        let named: Vec<&str> = refused.iter().take(REFUSED).map(String::as_str).collect();
+        let text = format!(
+            "The agent {} asked for what is not its own, and was refused ({} times): {}",
+            child.agent.name,
+            refused.len(),
+            named.join(", ")
+        );
+        hub.events.publish(Event::Notice { session: Some(self.session), text });
     }
 
     /// Lets a sub-agent work on while the session does, and has it report at its end.

@@ -347,3 +347,66 @@ async fn a_finished_one_takes_a_follow_up() {
     let said = own.iter().filter(|entry| matches!(entry.kind, EntryKind::User { .. })).count();
     assert_eq!(said, 2, "one session, two prompts");
 }
+
+#[tokio::test]
+async fn deeper_where_the_settings_say_so_and_never_more_at_once() {
+    let below = When {
+        contains: Some("go deeper".to_owned()),
+        lacks: Some("PARENT".to_owned()),
+        ..When::default()
+    };
+    let script = Script::new()
+        .call("agent", json!({ "prompt": "go deeper", "agent": "general" }))
+        .usage(1, 1)
+        .then()
+        .when(below.clone())
+        .call("agent", task("deepest"))
+        .usage(10, 1)
+        .then()
+        .when(When {
+            contains: Some("\"deepest\"".to_owned()),
+            lacks: Some("go deeper".to_owned()),
+            ..When::default()
+        })
+        .text("Bottom.")
+        .usage(100, 1)
+        .then()
+        .when(below)
+        .text("Below: bottom.")
+        .usage(1_000, 1)
+        .then()
+        .text("Done.")
+        .usage(10_000, 1);
+    let mut plan = Plan::with_tools(script);
+    plan.config.agents.max_depth = 2;
+    let room = Room::new(plan).await;
+    let events = room.say("PARENT: go").await;
+    assert_eq!(children(&events).len(), 2);
+    assert_eq!(room.spent().await.usage.input, 11_111);
+    let transcript = room.transcript().await.join("\n");
+    assert!(transcript.contains("Below: bottom."), "{transcript}");
+
+    let mut script = Script::new();
+    for number in 0..3 {
+        script = script.call("agent", task(&format!("task {number}")));
+    }
+    for number in 0..3 {
+        let own = child(&format!("task {number}"));
+        script = script.then().when(own).text(&format!("report {number}"));
+    }
+    let mut plan = Plan::with_tools(script.then().text("Done."));
+    plan.config.agents.max_running = 1;
+    let room = Room::new(plan).await;
+    let events = room.say("PARENT: go").await;
+    let (mut running, mut most) = (0, 0);
+    for event in &events {
+        let is_childs = event.session() != Some(room.session);
+        if matches!(event, Event::TurnStarted { .. }) && is_childs {
+            running += 1;
+            most = most.max(running);
+        } else if matches!(event, Event::TurnDone { .. }) && is_childs {
+            running -= 1;
+        }
+    }
+    assert_eq!((children(&events).len(), most), (3, 1), "the others wait for their place");
+}
