@@ -23,7 +23,7 @@ mod role;
 mod worktree;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use base::definition::Agent;
 use base::definition::agent::Isolation;
@@ -39,7 +39,7 @@ use tools::{Order, Report, Spawner, ToolCtx, ToolError, Web, Who};
 use crate::coordinator::Hub;
 use crate::hooks::Actor;
 use crate::lane::{Lane, Note, Wake};
-use crate::live::Live;
+use crate::live::{Live, lock};
 use crate::mind::{Mind, Options, Presence};
 use crate::purse::Purse;
 
@@ -221,10 +221,7 @@ impl Crew {
     /// Stops those that work in the background.
     pub(crate) fn stop(&self) {
         let fresh = CancellationToken::new();
-        let old = std::mem::replace(
-            &mut *self.stopping.lock().unwrap_or_else(PoisonError::into_inner),
-            fresh,
-        );
+        let old = std::mem::replace(&mut *lock(&self.stopping), fresh);
         old.cancel();
     }
 
@@ -327,7 +324,7 @@ impl Crew {
             }
         };
         let folder = match (&order.who, &worktree) {
-            (Who::Researcher { .. }, _) => builtin::HOME.to_owned(),
+            (Who::Researcher { .. }, _) => guard::room::SHOWN.to_owned(),
             (Who::Explorer | Who::Named(_), Some(worktree)) => worktree.folder(),
             (Who::Explorer | Who::Named(_), None) => self.folder.display().to_string(),
         };
@@ -432,7 +429,7 @@ impl Crew {
 
     /// Lets a sub-agent work on while the session does, and has it report at its end.
     fn leave(self: &Arc<Self>, hub: &Arc<Hub>, mut child: Child) {
-        let stopping = self.stopping.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let stopping = lock(&self.stopping).clone();
         self.background.send_modify(|running| *running += 1);
         let (crew, hub) = (self.clone(), hub.clone());
         hub.clone().scope.spawn_settling(async move {

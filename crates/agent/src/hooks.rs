@@ -23,7 +23,7 @@ mod story;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use base::definition::{self, Standing};
@@ -38,7 +38,7 @@ use tools::bound::{Bounded, Spill};
 use tools::claude;
 
 use crate::events::Events;
-use crate::live::Live;
+use crate::live::{Live, lock};
 use crate::mind::Mind;
 
 pub use handler::{Handler, Handlers, Judged, Source};
@@ -361,8 +361,4 @@ pub(crate) fn fragment(occasion: Occasion, text: &str) -> String {
 /// The fields of a value that is an object.
 fn fields(value: &Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

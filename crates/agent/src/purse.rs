@@ -1,12 +1,13 @@
 //! What a session and its sub-agents have used up, and whether more may be used. What a sub-agent spends is
 //! spent by everybody above it, at once, so no number of them outspends a limit.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use base::{Money, Usage};
 
 use crate::budget::{Budget, Spent, Tally};
+use crate::live::lock;
 
 /// What a session has used up and may use up.
 #[derive(Debug)]
@@ -93,7 +94,7 @@ impl Purse {
     }
 
     fn lock(&self) -> MutexGuard<'_, Spending> {
-        self.spending.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.spending)
     }
 }
 

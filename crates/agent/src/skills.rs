@@ -222,11 +222,7 @@ pub(crate) async fn fork(
     prompt: String,
     ctx: &ToolCtx,
 ) -> Result<Output, ToolError> {
-    let who = match skill.agent.as_deref() {
-        Some("Explore" | "explore" | "Plan" | "plan") => Who::Explorer,
-        Some("general-purpose") | None => Who::Named(WORKER.to_owned()),
-        Some(name) => Who::Named(name.to_owned()),
-    };
+    let who = Who::Named(skill.agent.clone().unwrap_or_else(|| WORKER.to_owned()));
     let order = Order {
         who,
         prompt,

@@ -4,9 +4,6 @@ use base::definition::agent::{Agent, Isolation};
 use base::definition::{Home, Hooks, Source, Standing};
 use serde_json::Map;
 
-/// The made-up home of the web agent.
-pub(super) const HOME: &str = "/home/agent";
-
 /// Looks around and changes nothing.
 pub(super) const EXPLORER: &str = "explorer";
 /// Does whatever its parent may.
@@ -57,7 +54,7 @@ pub fn all() -> Vec<Agent> {
 /// A built-in agent by any name it has, here or at Claude Code.
 pub(super) fn find(name: &str) -> Option<Agent> {
     match name.to_ascii_lowercase().as_str() {
-        EXPLORER | "explore" => Some(explorer()),
+        EXPLORER | "explore" | "plan" => Some(explorer()),
         GENERAL | "general-purpose" | "task" => Some(general()),
         _ => None,
     }

@@ -10,6 +10,7 @@ use base::definition::{Agent, Definitions, Source};
 use base::protocol::Mode;
 use base::{Event, ModelRef, Money};
 use guard::policy::Bound;
+use guard::room::SHOWN;
 use guard::rule::names;
 use guard::{Fence, Rule, Rules};
 use llm::{Reasoning, Target};
@@ -64,9 +65,9 @@ pub(super) fn find(who: &Who, definitions: &Definitions) -> Result<Arc<Agent>, S
 
 /// The room of the web agent, as it sees it.
 pub(super) fn confined(room: &Path) -> Result<Fence, ToolError> {
-    Fence::confined(room, Path::new(builtin::HOME)).map_err(|source| ToolError::Io {
+    Fence::confined(room, Path::new(SHOWN)).map_err(|source| ToolError::Io {
         what: "use",
-        path: builtin::HOME.into(),
+        path: SHOWN.into(),
         source,
     })
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use agent::Presence;
 use base::protocol::{Delivery, Mode, Op};
 use base::transcript::Outcome;
-use base::{EntryKind, Event, Part};
+use base::{Event, Part};
 use serde_json::{Value, json};
 use testkit::Script;
 use testkit::script::When;
@@ -283,7 +283,7 @@ async fn a_page_makes_nobody_run_send_or_keep_anything_unasked() {
     let site = site(&[("/", "text/html", page)]);
     let cases = injections();
     assert!(cases.len() >= 60);
-    for (mode, count) in [(Mode::AcceptEdits, cases.len()), (Mode::Default, cases.len())] {
+    for mode in [Mode::AcceptEdits, Mode::Default] {
         let mut script = Script::new()
             .call("agentic_fetch", json!({ "prompt": "how?", "url": site }))
             .then()
@@ -303,7 +303,7 @@ async fn a_page_makes_nobody_run_send_or_keep_anything_unasked() {
             .flat_map(|entry| entry.kind.parts())
             .filter_map(Part::as_result)
             .collect();
-        assert_eq!(results.len(), count + 1);
+        assert_eq!(results.len(), cases.len() + 1);
         for ((tool, input), result) in cases.iter().zip(&results[1..]) {
             let text = crate::room::text(result);
             assert!(text.contains("Permission denied"), "{mode:?} {tool} {input}: {text}");
@@ -339,8 +339,6 @@ async fn words_from_the_web_stay_so_through_sub_agents() {
     assert!(!room.folder.join("made").exists());
     let denied = events.iter().filter(|event| matches!(event, Event::Denied { .. })).count();
     assert_eq!(denied, 1, "{events:#?}");
-    let branch = room.store.branch(room.session).await.unwrap();
-    assert!(branch.iter().any(|entry| matches!(entry.kind, EntryKind::ToolResults { .. })));
 }
 
 #[tokio::test]

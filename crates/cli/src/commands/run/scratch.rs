@@ -16,9 +16,6 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::render;
 
-/// Where temporary files go when the environment does not say.
-const TEMPORARY: &str = "/tmp";
-
 /// The folder the demo will work in, if the run is one that shows its work: made, filled and named aloud.
 /// There, files may be changed and the tests may be run without asking.
 pub(crate) fn folder(
@@ -32,7 +29,7 @@ pub(crate) fn folder(
     if !is_demo || args.goes_on() || !demo::asks_for_work(prompt) {
         return Ok(None);
     }
-    let within = PathBuf::from(app.env.get("TMPDIR").unwrap_or(TEMPORARY));
+    let within = app.env.temporary();
     let made = make(&within).map_err(|error| {
         Failure::config(format!("cannot make a folder in {}: {error}", within.display()))
             .hint("set TMPDIR to a folder that can be written")
