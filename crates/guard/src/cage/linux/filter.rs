@@ -1,5 +1,7 @@
 //! The system call filters of a cage: doors behind which neither Landlock nor the mounts look.
 
+mod index;
+
 use std::collections::BTreeMap;
 use std::io;
 
@@ -9,6 +11,7 @@ use seccompiler::{
     SeccompRule, TargetArch, sock_filter,
 };
 
+use self::index::{Answer, Index};
 use super::system;
 use crate::cage::{CageError, Network, Stage};
 
@@ -110,11 +113,13 @@ const TYPE_MASK: u64 = 0xf;
 impl Filter {
     /// The filter of a cage. One program, not three: the kernel compiles each for every child.
     pub(super) fn new(network: Network) -> Result<Self, CageError> {
-        let refused = refused(network).and_then(compile);
-        let refused = refused
-            .map_err(|error| CageError::Part { part: Stage::Filter, why: error.to_string() })?;
-        let mut program = unknown();
-        program.extend(refused);
+        let failed = |why: String| CageError::Part { part: Stage::Filter, why };
+        let weighed = weighed(network).map_err(|error| failed(error.to_string()))?;
+        let index = Index::new(answers(network, &weighed));
+        let mut program = index
+            .program()
+            .ok_or_else(|| failed(format!("no filter for {}", std::env::consts::ARCH)))?;
+        program.extend(compile(weighed).map_err(|error| failed(error.to_string()))?);
         Ok(Self(program))
     }
 
@@ -144,8 +149,19 @@ fn architecture() -> Built<TargetArch> {
     TargetArch::try_from(std::env::consts::ARCH)
 }
 
-fn refused(network: Network) -> Built<Rules> {
-    let mut rules: Rules = NEVER.iter().map(|call| (*call, Vec::new())).collect();
+/// What becomes of the calls that are not simply let through.
+fn answers(network: Network, weighed: &Rules) -> Vec<(u32, Answer)> {
+    let connecting = if network == Network::Off { CONNECTING } else { &[] };
+    let refused = NEVER.iter().chain(connecting).map(|call| (*call, Answer::Refused));
+    let unknown = UNKNOWN.iter().map(|call| (*call, Answer::Unknown));
+    let weighed = weighed.keys().map(|call| (*call, Answer::Weighed));
+    let answers = refused.chain(unknown).chain(weighed);
+    answers.filter_map(|(call, answer)| Some((u32::try_from(call).ok()?, answer))).collect()
+}
+
+/// Calls that are refused or not by their arguments.
+fn weighed(network: Network) -> Built<Rules> {
+    let mut rules = Rules::new();
     let mut spaces = NEW_NAMESPACES.iter().map(|flag| has(*flag)).collect::<Built<Vec<_>>>()?;
     rules.insert(libc::SYS_clone, spaces.clone());
     spaces.push(has(CLONE_NEWTIME)?);
@@ -160,7 +176,6 @@ fn refused(network: Network) -> Built<Rules> {
     rules.insert(libc::SYS_prlimit64, vec![others]);
     rules.insert(libc::SYS_socket, sockets(network)?);
     if network == Network::Off {
-        rules.extend(CONNECTING.iter().map(|call| (*call, Vec::new())));
         // A datagram socket needs no connection to send.
         rules.insert(libc::SYS_socketpair, vec![datagram()?]);
     }
@@ -204,25 +219,5 @@ fn when(argument: u8, operator: SeccompCmpOp, value: u64) -> Built<SeccompCondit
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
 
-/// The beginning of the program: calls this kernel pretends not to know. Those of x32 programs too: they
-/// come as ours, under higher numbers that no rule names. All others go on to what follows.
-fn unknown() -> BpfProgram {
-    const LOAD: u16 = 0x20;
-    const JUMP_IF_EQUAL: u16 = 0x15;
-    const JUMP_IF_AT_LEAST: u16 = 0x35;
-    const RETURN: u16 = 0x06;
-    const X32: u32 = 0x4000_0000;
-    let numbers = UNKNOWN.iter().filter_map(|call| u32::try_from(*call).ok());
-    let mut tests: Vec<_> = numbers.map(|number| (JUMP_IF_EQUAL, number)).collect();
-    tests.push((JUMP_IF_AT_LEAST, X32));
-    let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-    let mut program = vec![step(LOAD, 0, 0, 0)];
-    let mut left = u8::try_from(tests.len()).unwrap_or(u8::MAX);
-    for (test, number) in tests {
-        left -= 1;
-        program.push(step(test, left, u8::from(left == 0), number));
-    }
-    let answer = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
-    program.push(step(RETURN, 0, 0, answer));
-    program
-}
+#[cfg(test)]
+mod tests;
