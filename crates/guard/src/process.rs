@@ -10,6 +10,7 @@ mod stream;
 mod terminal;
 
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -159,13 +160,34 @@ impl Command {
                 builder.args(&wrapper.args).arg(&self.program);
                 builder
             }
-            None => tokio::process::Command::new(&self.program),
+            None => match self.found() {
+                Some(file) => {
+                    let mut builder = tokio::process::Command::new(file);
+                    builder.arg0(&self.program);
+                    builder
+                }
+                None => tokio::process::Command::new(&self.program),
+            },
         };
         builder.args(&self.args).env_clear().envs(self.env.iter()).current_dir(&self.folder);
         if let Some(cage) = &self.cage {
             builder.envs(cage.variables(&self.env));
         }
         Ok(builder)
+    }
+
+    /// The program's file, as the child would find it: one look here costs less than one failed start there,
+    /// and a long `PATH` has many. None where the child has to look itself.
+    fn found(&self) -> Option<PathBuf> {
+        if self.program.contains('/') {
+            return None;
+        }
+        let mut folders = std::env::split_paths(self.env.get("PATH")?);
+        folders.find_map(|folder| {
+            let file = self.folder.join(folder).join(&self.program);
+            let found = std::fs::metadata(&file).ok()?;
+            (found.is_file() && found.permissions().mode() & 0o111 != 0).then_some(file)
+        })
     }
 }
 
