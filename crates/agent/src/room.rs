@@ -128,7 +128,7 @@ impl Session {
     /// Tokens that the next request would occupy.
     fn used_tokens(&self) -> u64 {
         let (system, tools) = self.prefix().unwrap_or_default();
-        tokens::used(&self.branch, tokens::of_prefix(system, tools))
+        tokens::used(&self.branch, || tokens::of_prefix(system, tools))
     }
 
     fn window(&self) -> u64 {

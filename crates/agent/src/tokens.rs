@@ -94,16 +94,18 @@ pub fn of_prefix(system: &[String], tools: &[ToolSpec]) -> u64 {
 }
 
 /// Tokens the next request of a branch will hold: what the provider counted at the newest answer and a
-/// guess for what came since. `prefix` is [`of_prefix`] of the session.
+/// guess for what came since. `prefix` gives [`of_prefix`] of the session, which costs more than all the
+/// rest and is asked for only where it is needed.
 ///
 /// After a compaction, pruning or undoing the newest count is of another conversation; then all of it is
 /// a guess, corrected by how far off the guess was when a count was last there.
-pub fn used(branch: &[Entry], prefix: u64) -> u64 {
+pub fn used(branch: &[Entry], prefix: impl FnOnce() -> u64) -> u64 {
     let cut = branch.iter().rposition(|entry| is_cut(&entry.kind)).unwrap_or(0);
     let counted = branch[cut..].iter().rposition(|entry| count(entry) > 0).map(|at| cut + at);
     if let Some(at) = counted {
         return count(&branch[at]) + branch[at + 1..].iter().map(of_entry).sum::<u64>();
     }
+    let prefix = prefix();
     let guess = prefix + of_turns(&Seen::of(branch).turns());
     let Some(at) = branch.iter().rposition(|entry| count(entry) > 0) else { return guess };
     let guessed_then = prefix + of_turns(&Seen::of(&branch[..=at]).turns());
@@ -186,10 +188,10 @@ mod tests {
     #[test]
     fn a_count_of_the_provider_is_worth_more_than_a_guess() {
         let mut branch = vec![user(&"x".repeat(4_000)), answer(7_000)];
-        assert_eq!(used(&branch, 100), 7_000);
+        assert_eq!(used(&branch, || 100), 7_000);
         branch.push(user(&"x".repeat(400)));
-        assert_eq!(used(&branch, 100), 7_000 + 100 + FRAME_TOKENS);
-        assert_eq!(used(&branch[..1], 100), 100 + 1_000 + FRAME_TOKENS);
+        assert_eq!(used(&branch, || 100), 7_000 + 100 + FRAME_TOKENS);
+        assert_eq!(used(&branch[..1], || 100), 100 + 1_000 + FRAME_TOKENS);
     }
 
     #[test]
@@ -197,7 +199,7 @@ mod tests {
         let mut branch = vec![user(&"x".repeat(40_000)), answer(15_000)];
         branch.push(entry(EntryKind::Compaction { summary: "s".repeat(4_000), keep_from: None }));
         let guess = 1_000 + FRAME_TOKENS;
-        let now = used(&branch, 0);
+        let now = used(&branch, || 0);
         assert!(now > guess * 14 / 10 && now < guess * 16 / 10, "{now}");
     }
 }

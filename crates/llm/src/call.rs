@@ -18,7 +18,7 @@ use crate::request::Request;
 use crate::retry::Retry;
 use crate::target::{Target, Transport};
 use crate::transport::{self, Prepared, Signer};
-use crate::wire::{self, Decode, Encoded};
+use crate::wire::{self, Decode};
 
 const RESPONSE_TIMEOUT_S: u64 = 300;
 const IDLE_TIMEOUT_S: u64 = 120;
@@ -75,12 +75,13 @@ impl Caller {
         if target.transport == Transport::Demo {
             return Ok(Reply::scripted(demo::script(request)));
         }
-        let encoded = wire::encode(request, target);
+        let streaming = target.quirks.stream.unwrap_or(true);
+        let prepared = transport::prepare(wire::encode(request, target), target, streaming)?;
         let retry = Retry { tries: target.network.tries.unwrap_or(self.retry.tries), ..self.retry };
         let mut attempt = 1;
         let mut renewed = false;
         loop {
-            let error = match self.attempt(target, &encoded).await {
+            let error = match self.attempt(target, prepared.clone()).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
@@ -98,9 +99,7 @@ impl Caller {
         }
     }
 
-    async fn attempt(&self, target: &Target, encoded: &Encoded) -> Result<Reply, Error> {
-        let streaming = target.quirks.stream.unwrap_or(true);
-        let mut prepared = transport::prepare(encoded.clone(), target, streaming)?;
+    async fn attempt(&self, target: &Target, mut prepared: Prepared) -> Result<Reply, Error> {
         let client = self.http.client(&prepared.url, &target.network)?;
         self.signer.authorize(&client, &mut prepared, target).await?;
         let response = send(&client, target, prepared).await?;

@@ -76,6 +76,11 @@ fn overlay(body: &mut Map<String, Value>, over: &Map<String, Value>) {
     }
 }
 
+/// An object of these fields. `json!` would copy every value it is given, and a request has many.
+fn object<const COUNT: usize>(fields: [(&str, Value); COUNT]) -> Value {
+    Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
 /// Makes a decoder for an answer of `target`.
 pub fn decoder(target: &Target) -> Box<dyn Decode> {
     match target.wire {

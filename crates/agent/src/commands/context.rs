@@ -71,7 +71,7 @@ fn messages(ctx: &Ctx<'_>) -> [(u64, &'static str); 5] {
 }
 
 fn total(ctx: &Ctx<'_>) -> String {
-    let used = tokens::used(ctx.branch, tokens::of_prefix(ctx.system, ctx.tools));
+    let used = tokens::used(ctx.branch, || tokens::of_prefix(ctx.system, ctx.tools));
     let counted = ctx.branch.iter().any(|entry| tokens::count(entry) > 0);
     let how = if counted { "as the provider counts" } else { "estimated" };
     match (used * 100).checked_div(ctx.window) {

@@ -12,7 +12,7 @@ use base::transcript::{PartBody, Role};
 use serde_json::{Map, Value, json};
 
 use self::thinking::Thinking;
-use super::Encoded;
+use super::{Encoded, object};
 use crate::projection::{self, Answer, Asked, Body, Content, Edges, Message, Rules};
 use crate::request::{Cache, Request, ToolChoice, ToolSpec};
 use crate::target::Target;
@@ -119,11 +119,11 @@ fn tools(request: &Request, body: &mut Map<String, Value>) {
         return;
     }
     let spec = |tool: &ToolSpec| {
-        json!({
-            "name": tool.name,
-            "description": tool.description,
-            "input_schema": schema::plain_object(&tool.schema),
-        })
+        object([
+            ("name", json!(tool.name)),
+            ("description", json!(tool.description)),
+            ("input_schema", schema::plain_object(&tool.schema)),
+        ])
     };
     let mut tools: Vec<Value> = request.tools.iter().map(spec).collect();
     if request.cache == Cache::Prefix {

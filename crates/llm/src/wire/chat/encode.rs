@@ -3,7 +3,7 @@
 use base::config::provider::{CacheMarks, MaxTokensField, Sampling};
 use serde_json::{Map, Value, json};
 
-use super::super::Encoded;
+use super::super::{Encoded, object};
 use super::messages::{self, cache_mark};
 use super::reasoning;
 use crate::request::{Cache, Request, ToolChoice, ToolSpec};
@@ -58,10 +58,12 @@ fn tools(request: &Request, marked: bool, body: &mut Map<String, Value>) {
 fn tool(tool: &ToolSpec) -> Value {
     let nothing = || json!({"type": "object", "properties": {}});
     let schema = if tool.schema.is_object() { tool.schema.clone() } else { nothing() };
-    json!({
-        "type": "function",
-        "function": {"name": tool.name, "description": tool.description, "parameters": schema},
-    })
+    let function = object([
+        ("name", json!(tool.name)),
+        ("description", json!(tool.description)),
+        ("parameters", schema),
+    ]);
+    object([("type", json!("function")), ("function", function)])
 }
 
 fn limits(request: &Request, target: &Target, body: &mut Map<String, Value>) {

@@ -12,6 +12,7 @@ use crate::projection::{self, Answer, Asked, Block, Body, Content as Said, FileP
 use crate::request::Request;
 use crate::target::Target;
 use crate::text_calls;
+use crate::wire::object;
 
 /// A cache mark, as Anthropic has it.
 pub(super) fn cache_mark() -> Value {
@@ -70,12 +71,16 @@ impl Message {
     fn value(self, marked: bool) -> Value {
         match self {
             Self::User(content) => {
-                json!({"role": "user", "content": Content::write(content, marked)})
+                object([("role", json!("user")), ("content", Content::write(content, marked))])
             }
             Self::Assistant(fields) => Value::Object(fields),
             Self::Tool { id, content } => {
                 let content = Content::write(content, marked);
-                json!({"role": "tool", "tool_call_id": id, "content": content})
+                object([
+                    ("role", json!("tool")),
+                    ("tool_call_id", Value::String(id)),
+                    ("content", content),
+                ])
             }
         }
     }
@@ -148,7 +153,7 @@ impl Writer<'_> {
         let mut fields = Map::new();
         fields.insert("role".to_owned(), json!("assistant"));
         let text = (!texts.is_empty()).then(|| texts.join("\n\n"));
-        fields.insert("content".to_owned(), json!(text));
+        fields.insert("content".to_owned(), text.map_or(Value::Null, Value::String));
         replay::thoughts(blocks, self.target, &mut fields, !calls.is_empty());
         if !calls.is_empty() {
             fields.insert("tool_calls".to_owned(), Value::Array(calls));
@@ -179,7 +184,8 @@ fn system(request: &Request, target: &Target, marked: bool) -> Option<Value> {
         None | Some(SystemRole::System) => "system",
         Some(SystemRole::Developer) => "developer",
     };
-    let mut message = json!({"role": role, "content": Content::write(content, marked)});
+    let content = Content::write(content, marked);
+    let mut message = object([("role", json!(role)), ("content", content)]);
     if marked {
         mark_last_part(&mut message);
     }
@@ -204,9 +210,10 @@ fn mark_last_part(message: &mut Value) {
 }
 
 fn tool_call(call: &Asked<'_>, own: Option<&Value>) -> Value {
-    let arguments = Value::Object(call.input().clone()).to_string();
-    let function = json!({"name": call.name, "arguments": arguments});
-    let mut value = json!({"id": call.id, "type": "function", "function": function});
+    let arguments = serde_json::to_string(call.input()).unwrap_or_default();
+    let function = object([("name", json!(call.name)), ("arguments", Value::String(arguments))]);
+    let mut value =
+        object([("id", json!(call.id)), ("type", json!("function")), ("function", function)]);
     if let Some(extra) = own.and_then(|own| own.get("extra_content")) {
         value["extra_content"] = extra.clone();
     }
