@@ -6,19 +6,24 @@ mod env;
 mod foreground;
 mod keeper;
 mod launch;
+mod start;
 mod stream;
 mod terminal;
 
+use std::ffi::OsString;
+use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::Env;
 use rustix::process::{Pid, Signal};
 
+use self::start::{Running, Start};
 use crate::cage::{Cage, Sweep, Swept};
 
 pub use env::{child_env, child_env_with, is_secret_name};
@@ -64,7 +69,7 @@ pub enum Terminals {
 /// A running child. Dropping it kills its whole session.
 #[derive(Debug)]
 pub struct Child {
-    inner: tokio::process::Child,
+    inner: Running,
     group: Pid,
     /// Whether nobody of its session is left, so that its number may belong to somebody else by now.
     gone: bool,
@@ -112,7 +117,7 @@ struct Ends {
     output: Output,
     error: Option<Output>,
     input: Option<Input>,
-    theirs: [Stdio; 3],
+    theirs: [OwnedFd; 3],
 }
 
 impl Command {
@@ -121,16 +126,11 @@ impl Command {
         let start = |source| SpawnError::Start { program: self.program.clone(), source };
         check_folder(&self.folder)
             .map_err(|source| SpawnError::Folder { folder: self.folder.clone(), source })?;
-        let Ends { output, error, input, theirs: [stdin, stdout, stderr] } =
-            ends(self.stdio).map_err(start)?;
+        let Ends { output, error, input, theirs } = ends(self.stdio).map_err(start)?;
         let sweep = self.cage.as_ref().map(|cage| cage.sweep());
-        let mut builder = self.builder()?;
-        builder.stdin(stdin).stdout(stdout).stderr(stderr);
-        let steps = launch::prepare(&self)?;
-        let stages = steps.attach(&mut builder).map_err(start)?;
-        let inner = keeper::spawn(builder).map_err(|source| match stages.failed() {
-            Some(stage) => self.uncaged(format!("{stage}: {source}")),
-            None => start(source),
+        let inner = start::start(self.start(theirs)?).map_err(|failed| match failed.stage {
+            Some(stage) => self.uncaged(format!("{stage}: {}", failed.error)),
+            None => start(failed.error),
         })?;
         let group = inner.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         let group = group.ok_or_else(|| start(io::Error::other("it has no process id")))?;
@@ -150,45 +150,47 @@ impl Command {
         SpawnError::Cage { program: self.program.clone(), why }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is the sanctioned door to processes")]
-    fn builder(&self) -> Result<tokio::process::Command, SpawnError> {
+    fn start(&self, theirs: [OwnedFd; 3]) -> Result<Start, SpawnError> {
         let wrapper = self.cage.as_ref().map(|cage| cage.wrapper()).transpose();
         let wrapper = wrapper.map_err(|error| self.uncaged(error.to_string()))?.flatten();
-        let mut builder = match wrapper {
+        let (file, before) = match wrapper {
             Some(wrapper) => {
-                let mut builder = tokio::process::Command::new(&wrapper.program);
-                builder.args(&wrapper.args).arg(&self.program);
-                builder
+                let program = wrapper.program.clone();
+                (program.clone().into(), [vec![program], wrapper.args].concat())
             }
-            None => match self.found() {
-                Some(file) => {
-                    let mut builder = tokio::process::Command::new(file);
-                    builder.arg0(&self.program);
-                    builder
-                }
-                None => tokio::process::Command::new(&self.program),
-            },
+            None => (self.found()?, Vec::new()),
         };
-        builder.args(&self.args).env_clear().envs(self.env.iter()).current_dir(&self.folder);
-        if let Some(cage) = &self.cage {
-            builder.envs(cage.variables(&self.env));
+        let own = std::iter::once(&self.program).chain(&self.args);
+        let args = before.iter().chain(own).map(OsString::from).collect();
+        let mut env: Vec<(OsString, OsString)> =
+            self.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        for (name, value) in self.cage.iter().flat_map(|cage| cage.variables(&self.env)) {
+            env.retain(|(known, _)| known != name);
+            env.push((name.into(), value.into()));
         }
-        Ok(builder)
+        let steps = launch::prepare(self)?;
+        Ok(Start { file, args, env, folder: self.folder.clone(), theirs, steps })
     }
 
-    /// The program's file, as the child would find it: one look here costs less than one failed start there,
-    /// and a long `PATH` has many. None where the child has to look itself.
-    fn found(&self) -> Option<PathBuf> {
+    /// The program's file: the first that can be run on the child's `PATH`. Looked for here, because a look
+    /// costs less than a start that fails, and a long `PATH` has many.
+    fn found(&self) -> Result<PathBuf, SpawnError> {
         if self.program.contains('/') {
-            return None;
+            return Ok(PathBuf::from(&self.program));
         }
-        let mut folders = std::env::split_paths(self.env.get("PATH")?);
-        folders.find_map(|folder| {
-            let file = self.folder.join(folder).join(&self.program);
-            let found = std::fs::metadata(&file).ok()?;
-            (found.is_file() && found.permissions().mode() & 0o111 != 0).then_some(file)
+        let path = self.env.get("PATH").unwrap_or("/bin:/usr/bin");
+        let mut files =
+            std::env::split_paths(path).map(|folder| self.folder.join(folder).join(&self.program));
+        files.find(|file| is_program(file)).ok_or_else(|| SpawnError::Start {
+            program: self.program.clone(),
+            source: io::Error::from_raw_os_error(libc::ENOENT),
         })
     }
+}
+
+fn is_program(file: &Path) -> bool {
+    let found = std::fs::metadata(file);
+    found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 /// A child that cannot go to its folder fails as if there were no program.
@@ -202,10 +204,10 @@ fn ends(terminals: Terminals) -> io::Result<Ends> {
         Terminals::Output | Terminals::InputOutput | Terminals::Apart => {
             let (reader, writer) = io::pipe()?;
             let (stdin, input) = if terminals == Terminals::Output {
-                (Stdio::null(), None)
+                (File::open("/dev/null")?.into(), None)
             } else {
                 let (theirs, ours) = io::pipe()?;
-                (Stdio::from(theirs), Some(Input::pipe(ours.into())?))
+                (theirs.into(), Some(Input::pipe(ours.into())?))
             };
             let (complaints, error) = if terminals == Terminals::Apart {
                 let (ours, theirs) = io::pipe()?;
@@ -220,7 +222,7 @@ fn ends(terminals: Terminals) -> io::Result<Ends> {
             let terminal::Pair { ours, theirs } = terminal::open(columns, rows)?;
             let input = Some(Input::terminal(ours.try_clone()?)?);
             let output = Output::terminal(ours)?;
-            let theirs = [theirs.try_clone()?.into(), theirs.try_clone()?.into(), theirs.into()];
+            let theirs = [theirs.try_clone()?, theirs.try_clone()?, theirs];
             Ok(Ends { output, error: None, input, theirs })
         }
     }
@@ -282,7 +284,12 @@ impl Child {
     /// Sets aside what came into being in protected places while the child ran, and tells what. To be
     /// called when it has ended; dropping the child does the same in silence.
     pub fn sweep(&mut self) -> Vec<Swept> {
-        self.sweep.as_ref().map(Sweep::run).unwrap_or_default()
+        let swept = self.sweep.as_ref().map(Sweep::run).unwrap_or_default();
+        if self.gone {
+            // Nobody is left who could make more.
+            self.sweep = None;
+        }
+        swept
     }
 }
 

@@ -62,6 +62,11 @@ impl Entry {
         Self(prepared)
     }
 
+    /// Whether a child has to change who may look into its memory.
+    pub(crate) fn changes_memory(&self) -> bool {
+        self.0.view.as_ref().is_some_and(View::needs_own_files)
+    }
+
     /// Everything but the filter. Runs in the child: system calls only.
     pub(crate) fn enter(&self, folder: &CStr) -> Result<(), (Stage, io::Error)> {
         if let Some(view) = &self.0.view {

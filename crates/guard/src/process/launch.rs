@@ -4,10 +4,10 @@
 //! another thread may have held the allocator's lock when the process was copied.
 
 use std::ffi::CString;
-use std::io::{self, PipeReader, PipeWriter, Read};
-use std::os::fd::AsRawFd;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 
+use super::start::Failed;
 use super::{Command, SpawnError, Terminals};
 use crate::cage::{Entry, Stage};
 
@@ -26,8 +26,15 @@ enum Ctty {
     None,
 }
 
-/// Where a child that fails on its way into the cage says how far it came.
-pub(super) struct Stages(Option<PipeReader>);
+/// Whose memory a child runs on before it becomes the program.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// Ours, while we wait.
+    Borrowed,
+    /// A copy: it changes who may look into it.
+    Copied,
+}
 
 /// Makes the steps for a command.
 pub(super) fn prepare(command: &Command) -> Result<Steps, SpawnError> {
@@ -47,51 +54,29 @@ pub(super) fn prepare(command: &Command) -> Result<Steps, SpawnError> {
 }
 
 impl Steps {
-    /// Has the child take the steps before it becomes the program.
-    #[expect(unsafe_code, reason = "there is no other way to act between fork and exec")]
-    pub(super) fn attach(self, command: &mut tokio::process::Command) -> io::Result<Stages> {
-        let (stages, report) = match &self.entry {
-            Some(_) => {
-                let (reader, writer) = io::pipe()?;
-                (Stages(Some(reader)), Some(writer))
-            }
-            None => (Stages(None), None),
-        };
-        // SAFETY: `run` makes system calls on memory that was allocated before the fork, and neither
-        // allocates, locks nor panics.
-        unsafe { command.pre_exec(move || self.run(report.as_ref())) };
-        Ok(stages)
-    }
-
-    fn run(&self, report: Option<&PipeWriter>) -> io::Result<()> {
-        let told = |(stage, error)| {
-            if let Some(report) = report {
-                tell(report, stage);
-            }
-            error
-        };
+    /// Takes the steps. Runs in the child: system calls only.
+    pub(super) fn run(&self) -> Result<(), Failed> {
+        let failed = |(stage, error): (Stage, io::Error)| Failed { stage: Some(stage), error };
         new_session(self.terminal)?;
         default_signals();
         if let Some(entry) = &self.entry {
-            entry.enter(&self.folder).map_err(told)?;
+            entry.enter(&self.folder).map_err(failed)?;
         }
         die_with(self.parent)?;
         hide_descriptors();
         if let Some(entry) = &self.entry {
-            entry.seal().map_err(told)?;
+            entry.seal().map_err(failed)?;
         }
         Ok(())
     }
-}
 
-impl Stages {
-    /// The stage at which the child failed, if it was one of the cage's.
-    pub(super) fn failed(mut self) -> Option<Stage> {
-        let pipe = self.0.as_mut()?;
-        // The child is gone, and so is its end; ours may still be held by the command, so do not wait.
-        rustix::io::ioctl_fionbio(&*pipe, true).ok()?;
-        let mut byte = [0];
-        (pipe.read(&mut byte).ok()? == 1).then(|| Stage::from_byte(byte[0]))?
+    /// Whose memory they can run on.
+    #[cfg(target_os = "linux")]
+    pub(super) fn memory(&self) -> Memory {
+        match &self.entry {
+            Some(entry) if entry.changes_memory() => Memory::Copied,
+            Some(_) | None => Memory::Borrowed,
+        }
     }
 }
 
@@ -110,13 +95,6 @@ pub fn harden() -> io::Result<()> {
     Ok(())
 }
 
-#[expect(unsafe_code, reason = "system calls in the child; nothing else is allowed there")]
-fn tell(report: &PipeWriter, stage: Stage) {
-    let byte = [stage.byte()];
-    // SAFETY: one byte of a live array, to a descriptor we own. A lost report only blurs the error.
-    unsafe { libc::write(report.as_raw_fd(), byte.as_ptr().cast(), 1) };
-}
-
 fn new_session(terminal: Ctty) -> io::Result<()> {
     rustix::process::setsid()?;
     if terminal == Ctty::Input {
@@ -125,8 +103,8 @@ fn new_session(terminal: Ctty) -> io::Result<()> {
     Ok(())
 }
 
-/// What we ignore or handle is not what the program asked for. The mask is emptied by the standard library.
-/// The system is asked itself, because the C library keeps two signals from its callers.
+/// What we ignore, handle or hold back is not what the program asked for. The system is asked itself, because
+/// the C library keeps two signals from its callers.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "system calls in the child; nothing else is allowed there")]
 fn default_signals() {
@@ -139,9 +117,14 @@ fn default_signals() {
             libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), nothing, 8_usize);
         }
     }
+    // SAFETY: all zeros, the empty mask, outlive the call; the old one is not asked for.
+    unsafe {
+        let (how, nothing) = (libc::SIG_SETMASK, std::ptr::null::<u64>());
+        libc::syscall(libc::SYS_rt_sigprocmask, how, default.as_ptr(), nothing, 8_usize);
+    }
 }
 
-/// What we ignore or handle is not what the program asked for.
+/// What we ignore or handle is not what the program asked for. The mask is emptied by the standard library.
 #[cfg(not(target_os = "linux"))]
 #[expect(unsafe_code, reason = "system calls in the child; nothing else is allowed there")]
 fn default_signals() {

@@ -127,12 +127,13 @@ async fn a_child_inherits_no_descriptors_and_no_ignored_signals() {
     rustix::io::fcntl_setfd(&reader, rustix::io::FdFlags::empty()).unwrap();
     let number = std::os::fd::AsRawFd::as_raw_fd(&reader);
     let pipe = std::fs::read_link(format!("/proc/self/fd/{number}")).unwrap();
-    let script = "ls -l /proc/$$/fd; grep SigIgn /proc/self/status";
+    let script = "ls -l /proc/$$/fd; grep -E 'SigBlk|SigIgn' /proc/self/status";
     let text = output(script, Terminals::Output).await;
     drop(writer);
-    let (open, ignored) = text.split_once("SigIgn:").unwrap();
+    let (open, signals) = text.split_once("SigBlk:").unwrap();
     assert!(open.contains("pipe:") && !open.contains(pipe.to_str().unwrap()), "{open}");
-    assert_eq!(ignored.trim(), "0000000000000000");
+    let none = "0000000000000000";
+    assert_eq!(signals.split_whitespace().collect::<Vec<_>>(), [none, "SigIgn:", none]);
 }
 
 #[tokio::test]
@@ -145,6 +146,77 @@ async fn the_error_names_what_is_missing() {
     nowhere.folder = "/no/such/folder".into();
     let error = nowhere.spawn().unwrap_err();
     assert!(error.to_string().contains("/no/such/folder"), "{error}");
+}
+
+#[tokio::test]
+async fn a_script_that_names_no_shell_is_run_by_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = program(&dir, "plain", "echo \"$0 $1\"\n");
+    let mut command = command("", Terminals::Output);
+    command.program = script.clone();
+    command.args = vec!["a b".to_owned()];
+    assert_eq!(finish(command).await.ok(), format!("{script} a b\n"));
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_start_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let lost = program(&dir, "lost", "#!/no/such/interpreter\n");
+    let mut commands = vec![command("", Terminals::Output)];
+    let dens: Vec<Den> = kinds().into_iter().map(Den::of).collect();
+    commands.extend(dens.iter().map(|den| den.command("")));
+    for mut command in commands {
+        command.program.clone_from(&lost);
+        command.folder = dir.path().to_owned();
+        let error = command.spawn().unwrap_err();
+        assert!(matches!(&error, SpawnError::Start { .. }), "{error}");
+    }
+    let left =
+        || std::fs::read_dir("/proc").unwrap().flatten().filter(never_became_a_program).count();
+    assert!(until(|| left() == 0, Duration::from_secs(5)).await, "{} left", left());
+}
+
+#[tokio::test]
+async fn a_child_nobody_waits_for_is_taken_off_the_books() {
+    let child = command("sleep 76", Terminals::Output).spawn().unwrap();
+    let pid = child.group();
+    assert!(state(pid).is_some());
+    drop(child);
+    assert!(until(|| state(pid).is_none(), Duration::from_secs(5)).await);
+}
+
+#[tokio::test]
+async fn children_started_at_the_same_time_keep_apart() {
+    let start = |number: usize| async move {
+        let mut command = command("echo $NUMBER", Terminals::Output);
+        command.env = command.env.with([("NUMBER".to_owned(), number.to_string())]);
+        assert_eq!(finish(command).await.ok(), format!("{number}\n"));
+    };
+    let tasks: Vec<_> = (0..32)
+        .map(|number| {
+            std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                runtime.unwrap().block_on(start(number));
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.join().unwrap();
+    }
+}
+
+/// Makes a file that can be run.
+fn program(dir: &tempfile::TempDir, name: &str, text: &str) -> String {
+    let path = dir.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+/// Whether a child of ours has ended under the name of the thread that started it.
+fn never_became_a_program(entry: &std::fs::DirEntry) -> bool {
+    let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+    stat.contains(&format!("(children) Z {} ", std::process::id()))
 }
 
 #[tokio::test]
@@ -237,6 +309,8 @@ async fn hardens_itself_and_cages_children() {
     assert_eq!(dumpable, rustix::process::DumpableBehavior::NotDumpable);
     for kind in kinds() {
         Den::of(kind).run("echo x > inside && ! echo x > $OUTSIDE/new").await.ok();
+        // A child must not open our memory to others, whatever it does to its own.
+        assert_eq!(rustix::process::dumpable_behavior().unwrap(), dumpable, "{kind:?}");
     }
 }
 

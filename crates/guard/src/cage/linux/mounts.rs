@@ -93,6 +93,11 @@ impl View {
         }))
     }
 
+    /// Whether a child must be able to look at itself in `/proc`, to say who it is.
+    pub(super) fn needs_own_files(&self) -> bool {
+        self.user.is_some()
+    }
+
     /// Carries the plan out. Runs in the child: system calls only.
     pub(super) fn enter(&self) -> Result<(), (Stage, io::Error)> {
         self.leave().map_err(|error| (Stage::Namespace, error))?;
