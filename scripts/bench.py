@@ -4,8 +4,8 @@
     cargo build --release && python3 scripts/bench.py [--runs 15] [--check] [--json]
 
 Measures, as medians: `--version`; a `run` with a short answer (time to its first request, CPU, peak
-memory); a `run` whose answer is 20,000 deltas (CPU); runs of 60 tool calls (the time between the last
-byte of an answer and the next request, for a file read and for a sandboxed `true`); a command that prints
+memory); a `run` whose answer is 20,000 deltas (CPU); runs of 60 tool calls (the time from sending
+the last bytes of an answer to the next request, for a file read and for a sandboxed `true`); a command that prints
 100 MB (peak memory beyond a run that prints nothing). Times of one machine are compared with targets and,
 so that slow machines can be told from slow programs, with starting `/bin/true` in the same run.
 `--check` exits 1 when a target is missed by more than half.
@@ -114,8 +114,9 @@ class Server:
                                    b"Transfer-Encoding: chunked\r\n\r\n")
                 # Eight events a write: a provider's network packs small events like that.
                 for at in range(0, len(stream), 8):
+                    # Before the write: after it, we may not run again until the next request is there.
+                    sent = time.monotonic() if model in CALLS else None
                     connection.sendall(b"".join(stream[at:at + 8]))
-                sent = time.monotonic() if model in CALLS else None
 
     @staticmethod
     def read_head(connection):
