@@ -2,7 +2,7 @@
 //! is enough.
 //!
 //! When a filter is put in force, the kernel walks it for every number there is, in every child. Down a chain
-//! of 400 tests that took 0.47 ms, of the 4 ms a small command takes in all.
+//! of 400 tests that took 0.45 ms of a child's start (median of 61, under `perf trace`).
 
 use seccompiler::{BpfProgram, sock_filter};
 
