@@ -51,7 +51,8 @@ pub use layers::project_folders;
 pub use load::{FileState, Loaded, ReadFile, Sources, TrustSource, Withheld, load, parse_text};
 pub use models::{AgentSettings, Agents, Models, SelectedModel};
 pub use options::{
-    Attribution, Completions, DiffMode, Notifications, Options, Scrollbar, TrailerStyle, Tui,
+    Attribution, Completions, DiffMode, Notifications, Options, ScreenMode, Scrollbar,
+    TrailerStyle, Tui,
 };
 pub use origins::{Leaf, Origin, Origins};
 pub use problem::{Problem, Severity, printable};

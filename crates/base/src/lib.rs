@@ -11,6 +11,7 @@
 //! | [`block`] | what a tool shows a face: text, diff, table, image, todo list, tree |
 //! | [`config`] | typed settings, their layers, schema and reference docs |
 //! | [`front_matter`] | YAML between two `---` lines, and the body below |
+//! | [`fuzzy`] | letters typed in order find a text; files, commands, models by the same rule |
 //! | [`definition`] | definition files: agents, skills, commands, styles, plugins |
 //! | [`jsonc`] | JSON with comments, for files that people write |
 //! | [`task`] | [`TaskScope`], the only way work is started |
@@ -28,6 +29,7 @@ pub mod config;
 pub mod definition;
 pub mod env;
 pub mod front_matter;
+pub mod fuzzy;
 pub mod id;
 pub mod jsonc;
 pub mod model;

@@ -4,8 +4,13 @@ mod client;
 mod event;
 mod op;
 mod query;
+mod reply;
 
 pub use client::{Client, ClientError, EventStream};
-pub use event::{Ending, Event, HookState, Numbered, Question};
-pub use op::{Approval, Delivery, Mode, Op, Scope};
-pub use query::{Query, Reply, SessionSummary};
+pub use event::{Ending, Event, HookState, Numbered, Question, WaitingPrompt};
+pub use op::{Approval, Delivery, Mode, Op, Rewound, Scope, Trust};
+pub use query::Query;
+pub use reply::{
+    Bill, BillLine, Change, Checkpoint, Hit, KeyState, ModelChoice, Offer, OfferKind, Place,
+    ProviderState, Reply, ServerKind, ServerState, SessionState, SessionSummary,
+};

@@ -19,7 +19,7 @@ use crate::model::{ModelRef, StopReason, Usage};
 pub use branch::{is_unfinished, last_said, open_calls, prefix};
 pub use part::{
     Call, CallInput, CallResult, File, FileSource, Maker, Mended, Native, Origin, Outcome, Part,
-    PartBody, Piece,
+    PartBody, Piece, Shown, own_command,
 };
 pub use seen::{SHORT_BYTES, Seen, turns};
 pub use tree::{Tree, TreeError};
@@ -37,6 +37,21 @@ pub struct Entry {
     /// What it is.
     #[serde(flatten)]
     pub kind: EntryKind,
+}
+
+impl Entry {
+    /// The entry without what faces show of its results: what was said, and no more.
+    #[must_use]
+    pub fn bare(mut self) -> Self {
+        if let EntryKind::ToolResults { parts } = &mut self.kind {
+            for part in parts {
+                if let PartBody::Result(result) = &mut part.body {
+                    result.shown = None;
+                }
+            }
+        }
+        self
+    }
 }
 
 /// What an entry is.

@@ -10,6 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -48,19 +49,22 @@ const DEPTH_LIMIT: usize = 8;
 pub struct TrustedFolders {
     /// By absolute path, links followed.
     pub folders: BTreeMap<PathBuf, TrustedFolder>,
+    /// Folders the user does not trust as they were then, and is not asked about again.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refused: BTreeMap<PathBuf, TrustedFolder>,
 }
 
-/// One folder the user trusts.
+/// One folder the user trusts, or does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustedFolder {
-    /// The fingerprint trust was given to.
+    /// The fingerprint trust was given to, or refused.
     pub hash: String,
-    /// When it was given.
+    /// When that was.
     pub since: Timestamp,
 }
 
 /// How a folder stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// It holds nothing that needs trust.

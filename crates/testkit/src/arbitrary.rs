@@ -115,7 +115,13 @@ impl AfterCalls {
             .filter(|(at, _)| self.answered.get(*at).copied().unwrap_or(true))
             .map(|(at, call)| {
                 let (outcome, pieces) = self.outcomes[at % self.outcomes.len()].clone();
-                CallResult { call: call.id.clone(), name: call.name.clone(), outcome, pieces }
+                CallResult {
+                    call: call.id.clone(),
+                    name: call.name.clone(),
+                    outcome,
+                    pieces,
+                    shown: None,
+                }
             })
             .chain(self.orphans)
             .map(|result| Part::new(PartBody::Result(result), Origin::Shell))
@@ -256,8 +262,9 @@ fn object() -> impl Strategy<Value = Map<String, Value>> {
 }
 
 fn result() -> impl Strategy<Value = CallResult> {
-    (call_id(), tool_name(), outcome(), pieces())
-        .prop_map(|(call, name, outcome, pieces)| CallResult { call, name, outcome, pieces })
+    (call_id(), tool_name(), outcome(), pieces()).prop_map(|(call, name, outcome, pieces)| {
+        CallResult { call, name, outcome, pieces, shown: None }
+    })
 }
 
 fn outcome() -> impl Strategy<Value = Outcome> {

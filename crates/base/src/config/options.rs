@@ -1,5 +1,7 @@
 //! `options`: everything about how Caiman behaves that is not about models, servers or permissions.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -115,8 +117,33 @@ pub struct Tui {
     pub transparent: Option<bool>,
     /// The transcript's scrollbar.
     pub scrollbar: Scrollbar,
-    /// Name of the colour theme; by default one that fits the terminal's background.
+    /// Name of the colour theme: `dark`, `light`, `auto` or one of `themes`; by default `auto`, which fits the
+    /// terminal's background.
     pub theme: Option<String>,
+    /// Themes of your own, by name: colours by role, as `#rrggbb`, a colour's name or a number from 0 to 255.
+    /// `base` names the theme they are changes to.
+    pub themes: BTreeMap<String, BTreeMap<String, String>>,
+    /// Where the interface draws.
+    pub screen: ScreenMode,
+    /// Edit the prompt with vi's keys.
+    pub vim: bool,
+    /// Leave the mouse to the terminal.
+    pub no_mouse: bool,
+    /// Keys by action, such as `"open_models": ["ctrl+l"]`; an empty list takes an action's keys away.
+    pub keys: BTreeMap<String, Vec<String>>,
+}
+
+/// Where the interface draws.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ScreenMode {
+    /// On the whole screen.
+    #[default]
+    Full,
+    /// At the end of the terminal's own scrollback.
+    Inline,
+    /// Line by line, for screen readers and plain terminals.
+    Linear,
 }
 
 /// How changes are shown.

@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::block::Block;
 use crate::id::{CallId, EntryId, HookRunId, RequestId, SessionId};
-use crate::model::{ModelRef, Money, StopReason, Usage};
-use crate::transcript::{Entry, Outcome};
+use crate::model::{Effort, ModelRef, Money, StopReason, Usage};
+use crate::transcript::{Entry, Outcome, Part};
+
+use super::{Delivery, Mode};
 
 /// An event with its number. A face that lags asks for everything since its last number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -124,6 +126,12 @@ pub enum Event {
         title: String,
         /// Why it is asked.
         reason: String,
+        /// The rules a lasting yes would keep, narrowest first; none where no rule can lift the question.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rules: Vec<String>,
+        /// The parts of a command that made it ask, as they stand in it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        risky: Vec<String>,
         /// What it would change.
         body: Option<Block>,
     },
@@ -168,12 +176,28 @@ pub enum Event {
         /// Money; none where the price is unknown.
         cost: Option<Money>,
     },
-    /// A session's title, model or mode changed.
+    /// A session's title, model, effort or mode changed; what is none stays as it was.
     SessionChanged {
         /// Which session.
         session: SessionId,
         /// Its title.
         title: Option<String>,
+        /// Its model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<ModelRef>,
+        /// How hard it thinks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        effort: Option<Effort>,
+        /// What may be done without asking.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<Mode>,
+    },
+    /// Prompts wait, or wait no longer.
+    Waiting {
+        /// Of which session.
+        session: SessionId,
+        /// All that wait now, in the order they will be said.
+        prompts: Vec<WaitingPrompt>,
     },
     /// A hook began or ended.
     Hook {
@@ -225,6 +249,11 @@ pub enum Event {
 }
 
 impl Event {
+    /// A session got a title.
+    pub fn renamed(session: SessionId, title: String) -> Self {
+        Self::SessionChanged { session, title: Some(title), model: None, effort: None, mode: None }
+    }
+
     /// The session it happened in; none when it concerns all.
     pub fn session(&self) -> Option<SessionId> {
         match self {
@@ -246,10 +275,22 @@ impl Event {
             | Self::Settled { session, .. }
             | Self::Spent { session, .. }
             | Self::SessionChanged { session, .. }
+            | Self::Waiting { session, .. }
             | Self::TurnDone { session, .. }
             | Self::TurnFailed { session, .. } => Some(*session),
         }
     }
+}
+
+/// A prompt that waits for a running turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitingPrompt {
+    /// The entry it will be; [`super::Op::Unsay`] takes it back.
+    pub entry: EntryId,
+    /// What it says.
+    pub parts: Vec<Part>,
+    /// Whether it joins the turn or follows it.
+    pub delivery: Delivery,
 }
 
 /// How far a hook is.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{EntryId, RequestId, SessionId};
 use crate::model::{Effort, ModelRef};
+use crate::secret::Secret;
 use crate::transcript::Part;
 
 /// An operation a face asks for. It is acknowledged once it is durable, not once it is done.
@@ -79,12 +80,18 @@ pub enum Op {
         /// The mode.
         mode: Mode,
     },
-    /// Make `entry` the newest of the current branch.
+    /// Go back to the moment before a prompt, or to any entry. It is refused while a turn runs. What is left
+    /// is kept below a checkpoint: going back to that, [`super::Query::Checkpoints`] lists it first, takes
+    /// the rewind back.
     Rewind {
         /// Of which session.
         session: SessionId,
-        /// The entry.
+        /// The entry that becomes the newest of the current branch; files become what they were when it was
+        /// made, as far as tools have changed them after a later prompt, or after this one. A prompt that
+        /// nothing comes before stands for the beginning: the conversation is empty then.
         entry: EntryId,
+        /// What goes back.
+        what: Rewound,
     },
     /// Begin a new session that shares the branch up to `entry`.
     Fork {
@@ -121,6 +128,57 @@ pub enum Op {
         /// The line, slash included.
         line: String,
     },
+    /// Run a command of the user's own; the model sees it and its output with the next request.
+    Shell {
+        /// In which session.
+        session: SessionId,
+        /// The command line, without the exclamation mark.
+        line: String,
+    },
+    /// Keep something for faces: a draft, a favourite, that an offer was made.
+    Remember {
+        /// What it is called.
+        key: String,
+        /// What to keep; none forgets it.
+        value: Option<String>,
+    },
+    /// Say whether what a folder's files say may run.
+    Trust {
+        /// The folder.
+        folder: String,
+        /// The answer.
+        trust: Trust,
+    },
+    /// Try a provider's key with one request, and keep it if the provider takes it.
+    #[serde(skip_serializing)]
+    Login {
+        /// The provider's id.
+        provider: String,
+        /// The key. It stays in this process: the operation cannot be serialised.
+        key: Secret,
+    },
+}
+
+/// What goes back to an earlier moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rewound {
+    /// The conversation.
+    Talk,
+    /// The files that tools have changed since.
+    Files,
+    /// Both.
+    Both,
+}
+
+/// Whether what a folder's files say may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// It may, as the files are now.
+    Given,
+    /// It may not; the question is not asked again until the files change.
+    Refused,
 }
 
 /// What happens to a prompt when a turn is already running.
@@ -141,6 +199,9 @@ pub enum Approval {
     Allow {
         /// For how long.
         scope: Scope,
+        /// The rule to keep, as the user has edited it; none for the ones that were proposed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<String>,
     },
     /// No.
     Deny {

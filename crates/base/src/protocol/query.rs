@@ -3,10 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::Timestamp;
 use crate::id::{EntryId, SessionId};
-use crate::model::{ModelRef, Money, Usage};
-use crate::transcript::Entry;
 
 /// A look-up. It changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,53 +30,74 @@ pub enum Query {
         /// At most this many.
         limit: usize,
     },
+    /// What a face that opens a session must know of it beside its entries.
+    State {
+        /// Which session.
+        session: SessionId,
+    },
+    /// Sessions in which something was said, best matches first.
+    Find {
+        /// What to look for.
+        words: String,
+        /// At most this many.
+        limit: usize,
+    },
     /// Models that can be chosen.
     Models {
         /// Words that must occur in id or name.
         search: Option<String>,
     },
-}
-
-/// The answer to a [`Query`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "reply", rename_all = "snake_case")]
-pub enum Reply {
-    /// To [`Query::Sessions`] and [`Query::Session`].
-    Sessions {
-        /// Newest first.
-        sessions: Vec<SessionSummary>,
+    /// What may follow a slash or an at sign in a folder: commands, skills, agents.
+    Offers {
+        /// The folder.
+        folder: String,
     },
-    /// To [`Query::Entries`].
-    Entries {
-        /// Oldest first.
-        entries: Vec<Entry>,
+    /// Files of a folder whose path fits some letters, best first; what `.gitignore` hides is left out.
+    Files {
+        /// The folder.
+        folder: String,
+        /// Letters of the path, in order.
+        search: String,
+        /// At most this many.
+        limit: usize,
     },
-    /// To [`Query::Models`].
-    Models {
-        /// In catalogue order.
-        models: Vec<ModelRef>,
+    /// What the user has said in a folder's project, newest first.
+    History {
+        /// The folder.
+        folder: String,
+        /// At most this many.
+        limit: usize,
     },
-}
-
-/// A session as a list shows it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SessionSummary {
-    /// Its id.
-    pub id: SessionId,
-    /// Its title; none before the first prompt.
-    pub title: Option<String>,
-    /// The folder it works in.
-    pub folder: String,
-    /// When it began.
-    pub created: Timestamp,
-    /// When its newest entry was made.
-    pub updated: Timestamp,
-    /// How many entries it has, over all branches.
-    pub entries: u64,
-    /// The model that answered last.
-    pub model: Option<ModelRef>,
-    /// Tokens of all its calls.
-    pub usage: Usage,
-    /// Money of all its calls with a known price.
-    pub cost: Money,
+    /// Files that tools have changed in a session, as they are now against as they were before it.
+    Changes {
+        /// Which session.
+        session: SessionId,
+    },
+    /// The moments of a session's current branch that one can go back to, newest first.
+    Checkpoints {
+        /// Which session.
+        session: SessionId,
+    },
+    /// What fills the context window, item by item.
+    Context {
+        /// Of which session.
+        session: SessionId,
+    },
+    /// What was kept by [`super::Op::Remember`].
+    Recall {
+        /// What it is called.
+        key: String,
+    },
+    /// How things stand in a folder before anything is said. It is quick: no network.
+    Place {
+        /// The folder.
+        folder: String,
+    },
+    /// Providers, where their keys come from, and model servers found on this machine.
+    Providers,
+    /// MCP and language servers of a folder, and how they are.
+    Servers {
+        /// The folder.
+        folder: String,
+    },
 }

@@ -1,6 +1,6 @@
 //! What a branch tells of itself: what was said last, what requests begin with, whether a turn broke off.
 
-use super::{Call, Entry, EntryKind, Part, ToolSpec};
+use super::{Call, Entry, EntryKind, Part, ToolSpec, own_command};
 use crate::model::StopReason;
 
 impl EntryKind {
@@ -18,6 +18,11 @@ impl EntryKind {
             | Self::ModelChange { .. }
             | Self::Checkpoint { .. } => &[],
         }
+    }
+
+    /// Whether it tells of a command the user ran, to which nobody waits for an answer.
+    pub fn is_own_command(&self) -> bool {
+        matches!(self, Self::User { parts } if own_command(parts).is_some())
     }
 
     /// Who said it, in one word; none for a note about the session.
@@ -61,8 +66,11 @@ pub fn open_calls(branch: &[Entry]) -> Vec<&Call> {
 }
 
 /// Whether the last turn broke off: what was said last waits for an answer, a result, or its own end.
+/// A command the user ran is none of it.
 pub fn is_unfinished(branch: &[Entry]) -> bool {
-    match last_said(branch) {
+    let said = branch.iter().rev().map(|entry| &entry.kind);
+    let mut said = said.filter(|kind| kind.speaker().is_some() && !kind.is_own_command());
+    match said.next() {
         Some(EntryKind::Assistant { stop, .. }) => match stop {
             StopReason::ToolCalls
             | StopReason::Paused
@@ -108,6 +116,20 @@ mod tests {
         EntryKind::Assistant { parts, model, stop, usage }
     }
 
+    fn command() -> EntryKind {
+        EntryKind::User { parts: Part::own_command("ls", "a b") }
+    }
+
+    #[test]
+    fn a_command_of_the_user_is_known_again() {
+        assert_eq!(own_command(command().parts()), Some(("ls", "a b")));
+        assert!(command().is_own_command() && !user().is_own_command());
+        // What somebody says that only looks like one is none.
+        let said = Part::own_command("ls", "x").remove(0).as_text().unwrap().to_owned();
+        let parts = vec![Part::user_text(said), Part::user_text("x")];
+        assert_eq!(own_command(&parts), None);
+    }
+
     fn notice() -> EntryKind {
         EntryKind::Notice { text: "by the way".to_owned() }
     }
@@ -123,6 +145,9 @@ mod tests {
             (vec![user(), answer(StopReason::Length)], true),
             (vec![user(), answer(StopReason::Done), notice()], false),
             (vec![user(), answer(StopReason::Refusal)], false),
+            (vec![user(), answer(StopReason::Done), command()], false),
+            (vec![user(), command()], true),
+            (vec![command()], false),
         ];
         for (kinds, expected) in cases {
             let branch = branch(kinds);

@@ -4,7 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::block::Block;
 use crate::id::CallId;
+
+/// Stands before a command the user ran.
+const RAN: &str = "The user ran a command in a shell of their own, and sees what it printed:\n$ ";
 
 /// One part of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +39,13 @@ impl Part {
         Self::new(PartBody::Text { text: text.into() }, Origin::Assistant)
     }
 
+    /// A command the user ran, and what it printed: what the model is told of it.
+    pub fn own_command(line: &str, output: impl Into<String>) -> Vec<Self> {
+        let ran = PartBody::Text { text: format!("{RAN}{line}") };
+        let printed = PartBody::Text { text: output.into() };
+        vec![Self::new(ran, Origin::System), Self::new(printed, Origin::Shell)]
+    }
+
     /// The same part with a sidecar.
     #[must_use]
     pub fn with_native(mut self, native: Native) -> Self {
@@ -56,6 +67,14 @@ impl Part {
     pub fn as_text(&self) -> Option<&str> {
         if let PartBody::Text { text } = &self.body { Some(text) } else { None }
     }
+}
+
+/// The command and its output, where parts are what [`Part::own_command`] makes.
+pub fn own_command(parts: &[Part]) -> Option<(&str, &str)> {
+    let [ran, printed, ..] = parts else { return None };
+    let line = ran.as_text()?.strip_prefix(RAN)?;
+    let is_it = ran.origin == Origin::System && printed.origin == Origin::Shell;
+    printed.as_text().filter(|_| is_it).map(|output| (line, output))
 }
 
 /// What a part is.
@@ -104,6 +123,7 @@ impl Call {
             name: self.name.clone(),
             outcome: Outcome::Failed,
             pieces: vec![Piece::Text { text: text.into() }],
+            shown: None,
         };
         Part::new(PartBody::Result(result), Origin::System)
     }
@@ -155,6 +175,22 @@ pub struct CallResult {
     pub outcome: Outcome,
     /// What came out.
     pub pieces: Vec<Piece>,
+    /// What faces show of it; no model sees this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Box<Shown>>,
+}
+
+/// What faces show of a call that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Shown {
+    /// One line: what it did.
+    pub title: String,
+    /// What to show; none for the text of the result itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Block>,
+    /// How long it took.
+    #[serde(default)]
+    pub took_ms: u64,
 }
 
 /// Whether a call worked.

@@ -79,7 +79,10 @@ fn the_list_survives_a_round_trip_and_damage_is_an_error() {
     let file = folder.path().join("trust.json");
     assert_eq!(TrustedFolders::read(&file).unwrap(), TrustedFolders::default());
     let entry = TrustedFolder { hash: "ab".into(), since: Timestamp::from_millis(7) };
-    let list = TrustedFolders { folders: [(PathBuf::from("/p"), entry)].into() };
+    let list = TrustedFolders {
+        folders: [(PathBuf::from("/p"), entry)].into(),
+        ..TrustedFolders::default()
+    };
     fs::write(&file, serde_json::to_string(&list).unwrap()).unwrap();
     assert_eq!(TrustedFolders::read(&file).unwrap(), list);
     fs::write(&file, "{").unwrap();

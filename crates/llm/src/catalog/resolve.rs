@@ -5,7 +5,7 @@ use base::config::provider::{Model, ProviderKind, Wire};
 
 use super::embedded::File;
 use super::endpoint::wire_of;
-use super::{Catalog, Known, ResolveError, merge, near};
+use super::{Catalog, Known, ModelEntry, ResolveError, merge, near};
 use crate::target::Target;
 
 impl Catalog {
@@ -49,6 +49,14 @@ impl Catalog {
             network: endpoint.network,
             model: facts,
         })
+    }
+
+    /// What is known of a model, whether or not it can be used.
+    pub fn entry(&self, model: &ModelRef) -> Result<ModelEntry, ResolveError> {
+        let known = self.known(&model.provider)?;
+        let facts = self.facts(&known, &model.model);
+        let flat_rate = known.provider.flat_rate;
+        Ok(ModelEntry { provider: model.provider.clone(), model: facts, flat_rate })
     }
 
     /// Models with names like this one's, for a provider that does not know it.

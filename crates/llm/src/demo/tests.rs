@@ -53,6 +53,7 @@ fn walk(
                     name: call.name.clone(),
                     outcome,
                     pieces: vec![Piece::Text { text }],
+                    shown: None,
                 };
                 results.push(Part::new(PartBody::Result(result), Origin::Workspace));
             }

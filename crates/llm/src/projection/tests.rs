@@ -23,7 +23,10 @@ fn call(id: &str) -> Part {
 fn result(id: &str, text: &str) -> Part {
     let pieces = vec![Piece::Text { text: text.into() }];
     let (call, name, outcome) = (CallId::new(id), "look".into(), Outcome::Done);
-    Part::new(PartBody::Result(CallResult { call, name, outcome, pieces }), Origin::Shell)
+    Part::new(
+        PartBody::Result(CallResult { call, name, outcome, pieces, shown: None }),
+        Origin::Shell,
+    )
 }
 
 fn thought(model: &str) -> Part {
@@ -208,7 +211,7 @@ fn files_of_results_stand_inside_or_beside_or_are_put_in_words() {
     let seen = |outcome| {
         let call = CallId::new("a");
         let pieces = vec![Piece::File(image())];
-        let result = CallResult { call, name: "look".into(), outcome, pieces };
+        let result = CallResult { call, name: "look".into(), outcome, pieces, shown: None };
         Part::new(PartBody::Result(result), Origin::Shell)
     };
     let turns = |outcome| {

@@ -58,7 +58,8 @@ fn call_with_text(id: &str, name: &str, arguments: &str) -> Part {
 }
 
 fn result(id: &str, name: &str, outcome: Outcome, pieces: Vec<Piece>) -> Part {
-    let result = CallResult { call: CallId::new(id), name: name.to_owned(), outcome, pieces };
+    let result =
+        CallResult { call: CallId::new(id), name: name.to_owned(), outcome, pieces, shown: None };
     Part::new(PartBody::Result(result), Origin::Shell)
 }
 

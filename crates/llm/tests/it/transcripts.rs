@@ -21,7 +21,10 @@ pub(crate) fn call(id: &str, name: &str, input: Value) -> Part {
 
 pub(crate) fn result(id: &str, name: &str, pieces: Vec<Piece>) -> Part {
     let (call, name, outcome) = (CallId::new(id), name.to_owned(), Outcome::Done);
-    Part::new(PartBody::Result(CallResult { call, name, outcome, pieces }), Origin::Workspace)
+    Part::new(
+        PartBody::Result(CallResult { call, name, outcome, pieces, shown: None }),
+        Origin::Workspace,
+    )
 }
 
 pub(crate) fn text(text: &str) -> Piece {

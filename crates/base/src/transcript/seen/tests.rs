@@ -34,7 +34,7 @@ impl Branch {
         let name = "view".to_owned();
         let call = Call { id: id.clone(), name: name.clone(), input: CallInput::default() };
         self.assistant(vec![Part::new(PartBody::Call(call), Origin::Assistant)]);
-        let result = CallResult { call: id, name, outcome: Outcome::Done, pieces };
+        let result = CallResult { call: id, name, outcome: Outcome::Done, pieces, shown: None };
         let part = Part::new(PartBody::Result(result), Origin::Workspace);
         self.add(EntryKind::ToolResults { parts: vec![part] })
     }

@@ -31,7 +31,8 @@ pub(in crate::wire) fn call(id: &str, input: CallInput) -> Part {
 }
 
 pub(in crate::wire) fn result(id: &str, outcome: Outcome, pieces: Vec<Piece>) -> Part {
-    let result = CallResult { call: CallId::new(id), name: "look".into(), outcome, pieces };
+    let result =
+        CallResult { call: CallId::new(id), name: "look".into(), outcome, pieces, shown: None };
     Part::new(PartBody::Result(result), Origin::Shell)
 }
 

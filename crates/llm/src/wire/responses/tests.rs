@@ -235,8 +235,13 @@ fn calls(id: &str, native: Option<Value>) -> Part {
 }
 
 fn result(id: &str, pieces: Vec<Piece>) -> Part {
-    let result =
-        CallResult { call: CallId::new(id), name: "ls".to_owned(), outcome: Outcome::Done, pieces };
+    let result = CallResult {
+        call: CallId::new(id),
+        name: "ls".to_owned(),
+        outcome: Outcome::Done,
+        pieces,
+        shown: None,
+    };
     Part::new(PartBody::Result(result), Origin::Shell)
 }
 

@@ -82,7 +82,7 @@ impl Session {
                 _ => (Outcome::Done, vec![text("seen"), picture.clone()]),
             };
             let (call, name) = (call.id.clone(), call.name.clone());
-            let result = CallResult { call, name, outcome, pieces };
+            let result = CallResult { call, name, outcome, pieces, shown: None };
             Part::new(PartBody::Result(result), Origin::Workspace)
         });
         let results = results.collect();
