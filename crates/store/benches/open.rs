@@ -1,13 +1,14 @@
-//! Opening a large store and its largest session; appending alone and in company.
+//! Opening a large store and its largest session; appending alone and in company; looking for what was said.
 
 #![expect(clippy::unwrap_used, reason = "a bench that fails should stop")]
+#![expect(clippy::print_stderr, reason = "what is done once is told, not measured again")]
 
 use std::hint::black_box;
 use std::path::Path;
 
 use base::{Entry, EntryId, EntryKind, Part, SessionId, Timestamp};
 use criterion::{Criterion, criterion_group, criterion_main};
-use store::{NewSession, Place, SessionFilter, Store};
+use store::{Index, NewSession, Place, SessionFilter, Store};
 
 const SESSIONS: usize = 10_000;
 const ENTRIES: usize = 20_000;
@@ -119,5 +120,57 @@ fn appending(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, opening, appending);
+/// 10,000 sessions of one project, each with a prompt of its own.
+fn fill_project(path: &Path) -> Store {
+    let store = Store::open(path).unwrap().store;
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let mut set = tokio::task::JoinSet::new();
+        for at in 0..SESSIONS {
+            let (store, at_ms) = (store.clone(), i64::try_from(at).unwrap());
+            set.spawn(async move {
+                let new = NewSession { project: "/work".to_owned(), ..new_session(at_ms) };
+                let id = new.id;
+                store.create_session(new).await.unwrap();
+                let text = format!("prompt {at} about {}", "a file and its tests ".repeat(10));
+                let kind = EntryKind::User { parts: vec![Part::user_text(text)] };
+                let at = Timestamp::from_millis(at_ms);
+                let entry = Entry { id: EntryId::new(), parent: None, at, kind };
+                store.append(id, vec![entry]).await.unwrap();
+            });
+        }
+        while set.join_next().await.is_some() {}
+    });
+    store
+}
+
+fn looking(criterion: &mut Criterion) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = fill_project(&dir.path().join("caiman.db"));
+    let mut group = criterion.benchmark_group("past");
+    group.sample_size(20);
+    group.bench_function("history_of_ten_thousand_sessions", |bench| {
+        bench.iter(|| black_box(store.history("/work".to_owned(), 200).wait().unwrap()));
+    });
+    let began = std::time::Instant::now();
+    let mut steps = 1;
+    while store.index_more().wait().unwrap() == Index::Behind {
+        steps += 1;
+    }
+    let (took, each) = (began.elapsed(), began.elapsed() / steps);
+    eprintln!("index of {SESSIONS} prompts: {took:?} in {steps} steps, {each:?} each");
+    for (name, words) in
+        [("find_one_of_ten_thousand", "prompt 7777"), ("find_what_all_hold", "fi te")]
+    {
+        group.bench_function(name, |bench| {
+            bench.iter(|| {
+                store.index_more().wait().unwrap();
+                black_box(store.find(words, 50).wait().unwrap())
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, opening, appending, looking);
 criterion_main!(benches);

@@ -38,6 +38,16 @@ impl Store {
         self.write(move |connection| fork(connection, from, entry, &new))
     }
 
+    /// One entry.
+    pub fn entry(&self, session: SessionId, id: EntryId) -> Pending<Entry> {
+        self.read(move |connection| {
+            let seq = seq_of(connection, session, id)?;
+            let mut found =
+                entries(connection, session, &format!("{ENTRY} WHERE e.seq = ?1"), [seq])?;
+            Ok(found.pop().ok_or(StoreError::NoEntry { session, entry: id })?)
+        })
+    }
+
     /// Every entry of a session, in the order of appending.
     pub fn tree(&self, session: SessionId) -> Pending<Tree> {
         self.read(move |connection| {
@@ -194,6 +204,9 @@ fn advance(
 /// A title until there is a better one: the first line the user wrote.
 fn first_line(kind: &EntryKind) -> Option<String> {
     let EntryKind::User { parts } = kind else { return None };
+    if kind.is_own_command() {
+        return None;
+    }
     let lines = parts.iter().filter_map(|part| part.as_text()).flat_map(str::lines);
     let line = lines.map(str::trim).find(|line| !line.is_empty())?;
     let mut title: String = line.chars().take(TITLE_CHARS).collect();
@@ -235,7 +248,7 @@ fn fork(
 }
 
 /// The columns of [`entry`]; the parent's id is looked up beside.
-const ENTRY: &str = "SELECT e.id, p.id, e.at, e.body FROM entries e
+pub(crate) const ENTRY: &str = "SELECT e.id, p.id, e.at, e.body FROM entries e
     LEFT JOIN entries p ON p.seq = e.parent_seq";
 
 /// Up to `limit` entries (all if negative) from `newest` towards the root, returned oldest first.
@@ -260,7 +273,8 @@ fn walk(
     entries(connection, session, &sql, (newest, limit))
 }
 
-fn entries<P: rusqlite::Params>(
+/// The entries of a query over the columns of [`ENTRY`].
+pub(crate) fn entries<P: rusqlite::Params>(
     connection: &Connection,
     session: SessionId,
     sql: &str,
@@ -275,7 +289,8 @@ fn entries<P: rusqlite::Params>(
     Ok(entries)
 }
 
-fn entry(row: &Row<'_>, session: SessionId) -> Result<Entry, Fault> {
+/// Reads the columns of [`ENTRY`].
+pub(crate) fn entry(row: &Row<'_>, session: SessionId) -> Result<Entry, Fault> {
     let id = EntryId::from_bytes(row.get(0)?);
     let unreadable = |detail: String| StoreError::Unreadable {
         what: format!("entry {id} of session {session}"),

@@ -145,6 +145,16 @@ pub enum StoreError {
         /// The limit.
         limit: usize,
     },
+    /// A face wants more kept than there is room for.
+    #[error("`{key}` cannot be kept: {bytes} bytes, at most {limit} fit")]
+    TooMuch {
+        /// What it is called.
+        key: String,
+        /// The value's size.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// A stored value is not what this program writes.
     #[error("{what} is unreadable: {detail}")]
     Unreadable {

@@ -13,6 +13,9 @@
 //! | [`queue`] | prompts that wait for the running turn |
 //! | [`usage`] | the ledger of model calls and its exact sums |
 //! | [`grants`], [`reads`] | what was allowed, what was seen of a file |
+//! | [`states`] | what files were before tools changed them |
+//! | [`prompts`], [`search`] | what the user has said, by place and by branch; words in all that was said |
+//! | [`kept`] | what faces keep |
 //! | [`project`] | which project a folder belongs to |
 //! | [`error`] | [`StoreError`] |
 //!
@@ -26,14 +29,18 @@ mod entries;
 mod error;
 mod grants;
 mod journal;
+mod kept;
 mod open;
 mod pending;
 mod presence;
 mod project;
+mod prompts;
 mod queue;
 mod reads;
 mod schema;
+mod search;
 mod sessions;
+mod states;
 mod store;
 mod usage;
 mod writer;
@@ -45,8 +52,11 @@ pub use journal::{Draft, Recovered};
 pub use open::Opened;
 pub use pending::Pending;
 pub use project::project_of;
+pub use prompts::{Commands, Moments, Prompt, typed};
 pub use queue::Queued;
 pub use reads::ReadMark;
+pub use search::{Found, Index};
 pub use sessions::{ChildOf, NewSession, Place, Report, Session, SessionFilter};
+pub use states::{Changing, ContentHash, FILE_LIMIT_BYTES, FileState, Kept, Moment, Need, Was};
 pub use store::Store;
 pub use usage::{By, CallKind, CallStatus, UsageKey, UsageQuery, UsageRow, UsageSum};

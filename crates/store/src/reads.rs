@@ -30,6 +30,16 @@ impl Store {
         })
     }
 
+    /// Forgets what a session has seen of files since a moment: its context no longer holds it.
+    pub fn forget_reads(&self, session: SessionId, since: Timestamp) -> Pending<()> {
+        self.write(move |connection| {
+            let mut delete =
+                connection.prepare_cached("DELETE FROM reads WHERE session = ?1 AND at >= ?2")?;
+            delete.execute((session.as_bytes(), since.as_millis()))?;
+            Ok(())
+        })
+    }
+
     /// What a session last saw of a file; none if it never did.
     pub fn read_of(&self, session: SessionId, path: String) -> Pending<Option<ReadMark>> {
         self.read(move |connection| {

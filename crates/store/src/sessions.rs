@@ -8,6 +8,7 @@ use crate::entries::{entry_id_of, seq_of};
 use crate::error::{Fault, StoreError};
 use crate::pending::Pending;
 use crate::queue::{self, Queued};
+use crate::search;
 use crate::store::Store;
 use crate::usage::{self, FAMILY, unsigned};
 
@@ -136,13 +137,14 @@ impl Store {
         })
     }
 
-    /// Deletes a session with its sub-agents, their entries, journal, grants and reads. The ledger keeps what
-    /// they cost.
+    /// Deletes a session with its sub-agents, their entries, journal, grants, reads and the states of their
+    /// files. The ledger keeps what they cost.
     pub fn delete(&self, id: SessionId) -> Pending<()> {
         self.write(move |connection| {
             let sql = format!("{FAMILY} DELETE FROM sessions WHERE id IN (SELECT id FROM family)");
             let mut delete = connection.prepare_cached(&sql)?;
-            must_exist(delete.execute(named_params! { ":root": id.as_bytes() })?, id)
+            must_exist(delete.execute(named_params! { ":root": id.as_bytes() })?, id)?;
+            search::step_back(connection)
         })
     }
 
@@ -220,11 +222,16 @@ pub(crate) fn create(connection: &Connection, new: &NewSession) -> Result<(), Fa
 const SUMMARY: &str =
     "SELECT id, title, folder, created, updated, entries, provider, model FROM sessions";
 
-fn one(connection: &Connection, id: SessionId) -> Result<Session, Fault> {
+/// A session as lists show it.
+pub(crate) fn summary_of(connection: &Connection, id: SessionId) -> Result<SessionSummary, Fault> {
     let mut query = connection.prepare_cached(&format!("{SUMMARY} WHERE id = ?1"))?;
     let found = query.query_row([id.as_bytes()], summary).optional()?;
     let found = with_usage(connection, found.into_iter().collect())?.pop();
-    let summary = found.ok_or(StoreError::NoSession(id))?;
+    Ok(found.ok_or(StoreError::NoSession(id))?)
+}
+
+fn one(connection: &Connection, id: SessionId) -> Result<Session, Fault> {
+    let summary = summary_of(connection, id)?;
     let mut query = connection.prepare_cached(
         "SELECT project, head_seq, agent, parent, call, owes_report FROM sessions WHERE id = ?1",
     )?;

@@ -37,6 +37,13 @@ fn every_earlier_version_becomes_the_newest_with_its_data() {
                     [session.as_bytes()],
                 )
                 .unwrap();
+                let body = r#"{"kind":"user","parts":[{"type":"text","text":"an old aardvark","origin":{"from":"user"}}]}"#;
+                old.execute(
+                    "INSERT INTO entries (session, id, at, kind, body) VALUES (?1, ?1, 2, 'user', ?2)",
+                    (session.as_bytes(), body),
+                )
+                .unwrap();
+                old.execute("UPDATE sessions SET entries = 1, head_seq = 1", []).unwrap();
             }
         }
         let store = support::open(&path);
@@ -44,6 +51,10 @@ fn every_earlier_version_becomes_the_newest_with_its_data() {
         if version >= 1 {
             let found = store.session(session).wait().unwrap();
             assert_eq!(found.summary.title.as_deref(), Some("old"));
+            assert_eq!(store.index_more().wait().unwrap(), store::Index::Complete);
+            let found = store.find("aardvark", 1).wait().unwrap();
+            assert_eq!(found[0].session.id, session, "what was said before there was an index");
+            assert_eq!(store.history("/old".to_owned(), 9).wait().unwrap(), ["an old aardvark"]);
         }
         let fresh = support::session(&store);
         store.append(fresh, support::chain(3, 10)).wait().unwrap();
