@@ -227,7 +227,13 @@ impl Fence {
 
     /// Like [`Fence::replace`], with content of any length.
     pub fn replace_from(&self, spot: &Spot, content: &mut dyn Read) -> io::Result<()> {
-        at::replace(&spot.real, content).map_err(|error| self.told(error, spot))
+        at::replace(&spot.real, content, None).map_err(|error| self.told(error, spot))
+    }
+
+    /// Like [`Fence::replace`], with permissions of its own (as `chmod` takes them) where the system has any.
+    pub fn restore(&self, spot: &Spot, bytes: &[u8], mode: u32) -> io::Result<()> {
+        let restored = at::replace(&spot.real, &mut &*bytes, Some(mode));
+        restored.map_err(|error| self.told(error, spot))
     }
 
     /// Moves the file `from` is to where `to` is, folders included; a file that is there gives way.

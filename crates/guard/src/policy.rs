@@ -11,6 +11,7 @@
 //! | `closed` | what deny rules close, found on disk |
 //! | `critical` | deletes that are asked about in every mode |
 //! | `paths` | which places a command's words mean |
+//! | `risky` | which parts of a line make it ask |
 //! | `grants` | the narrowest rules that a yes may store |
 
 mod closed;
@@ -18,6 +19,7 @@ mod critical;
 mod grants;
 mod paths;
 mod place;
+mod risky;
 mod run;
 mod touched;
 
@@ -88,6 +90,8 @@ pub struct Verdict {
     /// The narrowest rules that would have allowed it: what a yes beyond this call stores. At most five;
     /// none where it is asked every time.
     pub grants: Vec<Rule>,
+    /// What made it ask, as it stands in the call: parts of a command, a place outside, a host.
+    pub risky: Vec<String>,
     /// How far a process it starts may reach.
     pub reach: Reach,
 }
@@ -98,7 +102,14 @@ const MOST_GRANTS: usize = 5;
 impl Verdict {
     fn new(decision: Decision, reason: impl Into<String>) -> Self {
         let reason = reason.into();
-        Self { decision, reason, rule: None, grants: Vec::new(), reach: Reach::ReadOnly }
+        Self {
+            decision,
+            reason,
+            rule: None,
+            grants: Vec::new(),
+            risky: Vec::new(),
+            reach: Reach::ReadOnly,
+        }
     }
 
     fn allow(reason: impl Into<String>) -> Self {
@@ -129,6 +140,14 @@ impl Verdict {
         self
     }
 
+    /// Marks what made it ask, if it does.
+    fn risking(mut self, what: impl FnOnce() -> Option<String>) -> Self {
+        if self.decision == Decision::Ask {
+            self.risky.extend(what());
+        }
+        self
+    }
+
     fn reaching(mut self, reach: Reach) -> Self {
         self.reach = reach;
         self
@@ -145,7 +164,10 @@ impl Verdict {
         if hopeless || grants.len() > MOST_GRANTS {
             grants.clear();
         }
+        let mut risky = self.risky.clone();
+        risky.extend(other.risky.iter().filter(|it| !self.risky.contains(it)).cloned());
         let mut strict = if other.decision > self.decision { other } else { self };
+        strict.risky = risky;
         strict.grants = grants;
         strict.reach = reach;
         strict
@@ -170,13 +192,22 @@ impl Policy {
 
     fn judge(&self, tool: &str, action: &Action, taint: &Taint) -> Verdict {
         match action {
-            Action::Read(spot) => self.judge_read(tool, spot),
-            Action::Edit(spot) => self.judge_edit(tool, spot, taint),
+            Action::Read(spot) => {
+                self.judge_read(tool, spot).risking(|| Some(self.fence.name(spot)))
+            }
+            Action::Edit(spot) => {
+                let is_odd = !spot.inside || self.is_protected(spot);
+                let name = || is_odd.then(|| self.fence.name(spot));
+                self.judge_edit(tool, spot, taint).risking(name)
+            }
             Action::Run { command, folder, uncaged } => {
                 let line = run::Line { tool, command, folder, uncaged: *uncaged };
                 self.judge_run(&line, taint)
             }
-            Action::Fetch(url) => self.judge_fetch(tool, url, taint),
+            Action::Fetch(url) => {
+                let host = || url.host_str().map(str::to_owned);
+                self.judge_fetch(tool, url, taint).risking(host)
+            }
             Action::Named(name) => {
                 let named = |rule: &&Rule| rule.covers_named(tool, name);
                 self.forbidden(named).unwrap_or_else(|| self.judge_inner(tool))

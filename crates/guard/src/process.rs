@@ -1,6 +1,7 @@
 //! Children: a session of their own, optional cage, optional terminal. The only door to processes that
 //! live longer than one question.
 
+mod desktop;
 mod end;
 mod env;
 mod foreground;
@@ -26,6 +27,7 @@ use rustix::process::{Pid, Signal};
 use self::start::{Running, Start};
 use crate::cage::{Cage, Sweep, Swept};
 
+pub use desktop::{beside, in_terminal};
 pub use env::{child_env, child_env_with, is_secret_name};
 pub use foreground::foreground;
 pub use launch::harden;

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
-use rustix::fs::{self, Access, AtFlags, Dir, FileType, Gid, Mode, OFlags, Stat, Uid};
+use rustix::fs::{self, Access, AtFlags, Dir, FileType, Gid, Mode, OFlags, RawMode, Stat, Uid};
 use rustix::io::Errno;
 
 use super::{Entry, EntryKind, moved, refused, split};
@@ -60,7 +60,7 @@ pub(super) fn read_dir(path: &Path) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-pub(super) fn replace(path: &Path, content: &mut dyn Read) -> io::Result<()> {
+pub(super) fn replace(path: &Path, content: &mut dyn Read, mode: Option<u32>) -> io::Result<()> {
     let (parent, name) = split(path)?;
     let folder = make_folder(parent)?;
     let old = look(&folder, name, path)?;
@@ -74,6 +74,9 @@ pub(super) fn replace(path: &Path, content: &mut dyn Read) -> io::Result<()> {
     beside.file.flush()?;
     if let Some(old) = old {
         beside.dress(&old)?;
+    }
+    if let Some(mode) = mode {
+        beside.allow(mode)?;
     }
     beside.rename(name)
 }
@@ -130,7 +133,11 @@ impl<'a> Beside<'a> {
         } else if now.st_gid != old.st_gid {
             let _kept = fs::fchown(&self.file, None, Some(group)).is_ok();
         }
-        Ok(fs::fchmod(&self.file, Mode::from_raw_mode(old.st_mode & 0o1777))?)
+        self.allow(old.st_mode)
+    }
+
+    fn allow(&self, mode: u32) -> io::Result<()> {
+        Ok(fs::fchmod(&self.file, Mode::from_raw_mode((mode & 0o1777) as RawMode))?)
     }
 
     fn rename(mut self, name: &OsStr) -> io::Result<()> {

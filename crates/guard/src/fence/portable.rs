@@ -33,7 +33,7 @@ pub(super) fn read_dir(path: &Path) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-pub(super) fn replace(path: &Path, content: &mut dyn Read) -> io::Result<()> {
+pub(super) fn replace(path: &Path, content: &mut dyn Read, _mode: Option<u32>) -> io::Result<()> {
     let (parent, _) = split(path)?;
     unmoved(path)?;
     fs::create_dir_all(parent)?;

@@ -59,11 +59,24 @@ impl Policy {
             script,
             folders: Folders::of(script, &line.folder.real, &self.fence),
         });
+        let mut verdict = self.judge_parsed(line, &parsed, known.as_ref(), taint);
+        verdict.risky = self.risky(line, known.as_ref(), taint, &verdict);
+        verdict
+    }
+
+    fn judge_parsed(
+        &self,
+        line: &Line<'_>,
+        parsed: &Result<Script, Unclear>,
+        known: Option<&Known<'_>>,
+        taint: &Taint,
+    ) -> Verdict {
+        let script = known.map(|known| known.script);
         let texts = texts(line.command, script);
-        if let Some(verdict) = self.denied(line.tool, &texts, known.as_ref()) {
+        if let Some(verdict) = self.denied(line.tool, &texts, known) {
             return verdict;
         }
-        if let Some(target) = self.critical(line, known.as_ref()) {
+        if let Some(target) = self.critical(line, known) {
             let reach =
                 if self.mode == Mode::Bypass { Reach::Everything } else { Reach::Workspace };
             return Verdict::ask(format!("it deletes {target}")).reaching(self.reach(reach));
@@ -71,8 +84,8 @@ impl Policy {
         if self.mode == Mode::Bypass {
             return Self::bypassed();
         }
-        let standing = self.standing(line, &parsed, known.as_ref(), taint);
-        match self.asked(line.tool, &texts, known.as_ref()) {
+        let standing = self.standing(line, parsed, known, taint);
+        match self.asked(line.tool, &texts, known) {
             Some(asked) if standing.decision != Decision::Deny => asked.reaching(standing.reach),
             Some(_) | None => standing,
         }
@@ -187,7 +200,12 @@ impl Policy {
         }
     }
 
-    fn commands_standing(&self, line: &Line<'_>, known: &Known<'_>, taint: &Taint) -> Verdict {
+    pub(super) fn commands_standing(
+        &self,
+        line: &Line<'_>,
+        known: &Known<'_>,
+        taint: &Taint,
+    ) -> Verdict {
         let caged = self.cage == CageState::Works;
         let not_read_only = match known.script.read_only() {
             Ok(()) => {
@@ -258,7 +276,7 @@ impl Policy {
         first
     }
 
-    fn part(&self, command: &Simple) -> Part {
+    pub(super) fn part(&self, command: &Simple) -> Part {
         let text = command.text();
         let standing = match (command.read_only(), self.covering(command)) {
             (Ok(()), _) => Standing::ReadOnly,

@@ -25,7 +25,7 @@ impl Policy {
         all.filter_map(|redirect| self.redirect_standing(tool, redirect, known, taint)).collect()
     }
 
-    fn redirect_standing(
+    pub(super) fn redirect_standing(
         &self,
         tool: &str,
         redirect: &Redirect,
@@ -75,7 +75,7 @@ impl Policy {
         known.script.all_commands().into_iter().find_map(|it| self.reads_standing(it, known))
     }
 
-    fn reads_standing(&self, command: &Simple, known: &Known<'_>) -> Option<Verdict> {
+    pub(super) fn reads_standing(&self, command: &Simple, known: &Known<'_>) -> Option<Verdict> {
         let named = paths::named(command, &known.folders, &self.fence);
         let reads = command.read_only().is_ok();
         let name = command.program_name().unwrap_or_default();

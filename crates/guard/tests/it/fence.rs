@@ -217,6 +217,22 @@ fn a_link_made_after_the_look_is_refused() {
 }
 
 #[test]
+fn a_file_is_restored_with_its_permissions_and_through_no_link() {
+    let yard = Yard::new();
+    for name in ["a.txt", "deep/new.sh"] {
+        let spot = yard.fence.locate(name).unwrap();
+        yard.fence.restore(&spot, b"as it was", 0o4751).unwrap();
+        let found = fs::metadata(yard.path("in").join(name)).unwrap();
+        assert_eq!(found.permissions().mode() & 0o7777, 0o751, "{name}");
+        assert_eq!(fs::read(yard.path("in").join(name)).unwrap(), b"as it was");
+    }
+    let spot = yard.fence.locate("plain").unwrap();
+    yard.link("../out/secret", "in/plain");
+    assert!(yard.fence.restore(&spot, b"x", 0o644).is_err());
+    assert_eq!(fs::read_to_string(yard.path("out/secret")).unwrap(), "secret");
+}
+
+#[test]
 fn a_new_file_gets_its_folders() {
     let yard = Yard::new();
     yard.write("x/y/z.txt", "z").unwrap();

@@ -16,6 +16,7 @@ mod parsers;
 mod place;
 mod policy;
 mod process;
+mod risky;
 mod room;
 mod rooms;
 mod rules;
