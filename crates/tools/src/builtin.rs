@@ -26,6 +26,8 @@ mod write;
 
 use std::sync::Arc;
 
+pub use todos::list as todo_list;
+
 use crate::registry::AnyTool;
 
 /// All built-in tools.

@@ -1,7 +1,7 @@
 //! A file that is about to change: read, compared with what the session knows, then written.
 
 use std::io::{self, Read as _};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use base::Block;
 use guard::Spot;
@@ -87,7 +87,7 @@ impl Draft {
 
     /// Writes the file and remembers its new content, so that it can be edited again at once.
     pub(crate) fn save(&self, workspace: &Workspace, after: &[u8]) -> Result<(), ToolError> {
-        let write = workspace.fence.replace(&self.spot, after);
+        let write = workspace.replace(&self.spot, after);
         write.map_err(|source| self.io("write", source))?;
         seen::remember_written(workspace, &self.spot, after);
         Ok(())
@@ -176,6 +176,11 @@ pub(crate) async fn aside<T: Send + 'static>(
 /// the same content and one undo the other. One for all files: it is held for a millisecond.
 static WRITING: Mutex<()> = Mutex::new(());
 
+/// Waits until nobody else changes files.
+pub(crate) fn one_by_one() -> MutexGuard<'static, ()> {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The same for what must not be left half done: once begun it is waited for.
 pub(crate) async fn to_the_end<T: Send + 'static>(
     ctx: &ToolCtx,
@@ -186,7 +191,7 @@ pub(crate) async fn to_the_end<T: Send + 'static>(
     }
     let workspace = ctx.workspace.clone();
     let task = tokio::task::spawn_blocking(move || {
-        let _one_by_one = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = one_by_one();
         work(&workspace)
     });
     task.await.unwrap_or_else(|error| Err(ToolError::Refused(format!("the tool failed: {error}"))))

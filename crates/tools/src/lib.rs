@@ -17,6 +17,7 @@
 //! | `edit` | the edit engine: pure functions over a file's bytes |
 //! | `patch` | codex's patches, read and placed |
 //! | `draft`, `seen`, `diff` | a file about to change, what the session knows of it, what changed |
+//! | `changing`, [`past`] | the one way files are changed, which keeps what they were; bringing that back |
 //! | `reading` | a file as a model reads it: lines, pictures, documents, notebooks |
 //! | `text` | encodings, and what a file is that is not text |
 //!
@@ -25,12 +26,14 @@
 
 pub mod bound;
 pub mod builtin;
+mod changing;
 pub mod claude;
 mod diff;
 mod draft;
 mod edit;
 pub mod jobs;
 mod lenient;
+pub mod past;
 mod patch;
 mod reading;
 pub mod registry;
@@ -43,6 +46,7 @@ pub mod web;
 pub mod workspace;
 
 pub use registry::{AnyTool, Registry};
+pub use search::below::paths_below;
 pub use target::Target;
 pub use tool::{Effect, Output, Tool, ToolError};
 pub use web::Web;

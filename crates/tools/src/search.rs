@@ -5,12 +5,14 @@
 //! | [`walk`] | which files there are: ignore files respected, links not followed, secret places left out |
 //! | [`pattern`] | path patterns as models write them |
 //! | [`newest`] | the newest files that match a pattern |
+//! | [`below`] | every path below a folder |
 //! | [`lines`] | the lines of one file that match a regular expression |
 //! | [`sweep`] | the same over a whole tree, many files at once |
 //! | [`tree`] | a folder as a tree, the widest parts cut |
 //!
 //! All of it blocks, so it runs on threads of its own ([`aside`]) that look at a [`Stop`] as they go.
 
+pub(crate) mod below;
 pub(crate) mod lines;
 pub(crate) mod newest;
 pub(crate) mod pattern;

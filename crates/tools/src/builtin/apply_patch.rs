@@ -226,30 +226,28 @@ impl Work {
     }
 
     fn take(&self, step: &Step, workspace: &Workspace) -> Result<(), (&Draft, io::Error)> {
-        let fence = &workspace.fence;
         let (file, done) = match *step {
-            Step::Move(from, to) => (to, fence.rename(self.spot(from), self.spot(to))),
+            Step::Move(from, to) => (to, workspace.rename(self.spot(from), self.spot(to))),
             Step::Write(file) => {
                 let bytes = self.files[file].after.as_deref().unwrap_or_default();
-                (file, fence.replace(self.spot(file), bytes))
+                (file, workspace.replace(self.spot(file), bytes))
             }
-            Step::Remove(file) => (file, gone(fence.remove(self.spot(file)))),
+            Step::Remove(file) => (file, gone(workspace.remove(self.spot(file)))),
         };
         done.map_err(|source| (&self.files[file].draft, source))
     }
 
     /// Undoes the first steps, last first. Gives the names of files that could not be put back.
     fn take_back(&self, steps: usize, workspace: &Workspace) -> Vec<String> {
-        let fence = &workspace.fence;
         let mut left = Vec::new();
         for step in self.steps()[..steps].iter().rev() {
             let restore = |file: usize| match &self.files[file].draft.before {
-                Some(before) => fence.replace(self.spot(file), before),
-                None => gone(fence.remove(self.spot(file))),
+                Some(before) => workspace.replace(self.spot(file), before),
+                None => gone(workspace.remove(self.spot(file))),
             };
             let (file, undone) = match *step {
                 Step::Move(from, to) => {
-                    let back = fence.rename(self.spot(to), self.spot(from));
+                    let back = workspace.rename(self.spot(to), self.spot(from));
                     (from, back.and_then(|()| restore(from)).and_then(|()| restore(to)))
                 }
                 Step::Write(file) if self.moves.iter().any(|&(_, to)| to == file) => continue,

@@ -1,6 +1,5 @@
 //! `download`: a file from the web, into the workspace.
 
-use std::io::Seek;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -12,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::io::AsyncWriteExt;
 
+use crate::draft::one_by_one;
 use crate::search::grouped;
 use crate::tool::{Effect, Output, Tool, ToolError};
 use crate::web::cache::make_private;
@@ -169,8 +169,8 @@ async fn place(mut file: std::fs::File, spot: Spot, ctx: &ToolCtx) -> Result<(),
     let workspace = ctx.workspace.clone();
     let path = spot.asked.clone();
     let placing = tokio::task::spawn_blocking(move || {
-        file.rewind()?;
-        workspace.fence.replace_from(&spot, &mut file)
+        let _alone = one_by_one();
+        workspace.replace_from(&spot, &mut file)
     });
     let placed = placing.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
     placed.map_err(|source| ToolError::Io { what: "write", path, source })

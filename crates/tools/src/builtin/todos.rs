@@ -5,6 +5,7 @@ use base::{Block, Origin};
 use guard::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::lenient;
 use crate::tool::{Effect, Output, Tool, ToolError};
@@ -54,6 +55,13 @@ impl Tool for Todos {
         let text = summary(&items, &input.todos);
         Ok(Output::text(text).from(Origin::System).with_body(Block::Todos { items }))
     }
+}
+
+/// The list that a call wrote, as far as it can be read.
+pub fn list(input: &Map<String, Value>) -> Vec<Todo> {
+    let input = serde_json::from_value::<Input>(Value::Object(input.clone()));
+    let items = input.map(|input| input.todos).unwrap_or_default();
+    items.iter().filter_map(|item| read(item).ok()).collect()
 }
 
 fn read(item: &Item) -> Result<Todo, ToolError> {

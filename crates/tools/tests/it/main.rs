@@ -5,6 +5,7 @@ mod apply_patch;
 mod bash;
 mod edit;
 mod jobs;
+mod past;
 mod processes;
 mod question;
 mod recall;

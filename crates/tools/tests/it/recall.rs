@@ -29,7 +29,8 @@ async fn told(room: &Room, id: &str, pieces: Vec<Piece>, origin: Origin) -> Entr
         usage: Usage::default(),
     };
     append(room, kind).await;
-    let result = CallResult { call: call.clone(), name, outcome: Outcome::Done, pieces };
+    let result =
+        CallResult { call: call.clone(), name, outcome: Outcome::Done, pieces, shown: None };
     let parts = vec![Part::new(PartBody::Result(result), origin)];
     append(room, EntryKind::ToolResults { parts }).await;
     append(room, EntryKind::Pruned { calls: vec![call] }).await;
