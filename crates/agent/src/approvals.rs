@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base::protocol::{Approval, ClientError};
 use base::{RequestId, SessionId};
+use guard::Rule;
 use tokio::sync::oneshot;
 
 /// The questions of a process that wait for an answer. The first answer counts, from whichever face.
@@ -41,6 +42,7 @@ impl Waiting {
         request: RequestId,
         approval: Approval,
     ) -> Result<SessionId, ClientError> {
+        check_rule(&approval)?;
         match self.take(request) {
             Some((session, Slot::Approval(answer))) => {
                 // Whoever asked may have been cancelled meanwhile.
@@ -92,6 +94,18 @@ impl Waiting {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, (SessionId, Slot)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Refuses a rule the user has edited that would not do what it says; the question stays open.
+fn check_rule(approval: &Approval) -> Result<(), ClientError> {
+    let Approval::Allow { rule: Some(text), .. } = approval else { return Ok(()) };
+    let rule = Rule::parse(text).map_err(|error| ClientError::Refused(error.to_string()))?;
+    let trouble = match (rule.unused(), rule.is_unanchored()) {
+        (Some(why), _) => format!("`{rule}` would allow nothing: {why}"),
+        (None, true) => format!("`{rule}` would allow everything; name a tool"),
+        (None, false) => return Ok(()),
+    };
+    Err(ClientError::Refused(trouble))
 }
 
 fn gone(request: RequestId) -> ClientError {

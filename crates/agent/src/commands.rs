@@ -2,6 +2,7 @@
 //! entry, and so work at every face alike.
 
 mod agents;
+mod changes;
 mod clear;
 mod compact;
 mod context;
@@ -11,20 +12,22 @@ mod init;
 mod mode;
 mod model;
 mod output_style;
+mod rewind;
 mod skills;
 
 use base::definition::Definitions;
 use base::protocol::Mode;
 use base::transcript::ToolSpec;
 use base::{Entry, EntryKind, ModelRef, Op, Part, SessionId};
-use store::UsageSum;
+use store::{Moments, UsageSum};
 
 use crate::instructions::Loaded;
 
 /// Every command, in the order of the help.
-static ALL: [&Command; 11] = [
+static ALL: [&Command; 13] = [
     &help::COMMAND,
     &agents::COMMAND,
+    &changes::COMMAND,
     &clear::COMMAND,
     &compact::COMMAND,
     &context::COMMAND,
@@ -33,6 +36,7 @@ static ALL: [&Command; 11] = [
     &mode::COMMAND,
     &model::COMMAND,
     &output_style::COMMAND,
+    &rewind::COMMAND,
     &skills::COMMAND,
 ];
 
@@ -47,8 +51,19 @@ pub struct Command {
     pub arguments: &'static str,
     /// What it does, in one line.
     pub about: &'static str,
+    /// What it needs to run.
+    needs: Needs,
     /// Runs it.
     run: fn(&str, &Ctx<'_>) -> Reply,
+}
+
+/// What a command needs to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    /// The session itself, which no turn may have meanwhile.
+    Session,
+    /// Only a look at it, or an operation that a running turn heeds.
+    Nothing,
 }
 
 /// What a command knows of its session.
@@ -60,6 +75,8 @@ pub struct Ctx<'a> {
     pub folder: &'a str,
     /// Its current branch.
     pub branch: &'a [Entry],
+    /// The moments of it that one can go back to.
+    pub past: &'a Moments,
     /// The system prompt's segments.
     pub system: &'a [String],
     /// The tools the model is offered.
@@ -93,6 +110,8 @@ pub enum Reply {
     Op(Op),
     /// Something to say to the model.
     Say(Vec<Part>),
+    /// What tools have changed in the session, to be looked up.
+    Changes,
     /// There is no such command; the text says so.
     Unknown(String),
     /// Another output style for new sessions, by name, and what to tell the user.
@@ -137,6 +156,12 @@ pub fn find(name: &str) -> Option<&'static Command> {
 /// Whether a line is a slash command, known or not, rather than something to say.
 pub fn is_command(line: &str) -> bool {
     split(line).is_some()
+}
+
+/// Whether a line is a command of ours that runs beside a turn.
+pub(crate) fn only_looks(line: &str) -> bool {
+    let command = split(line).and_then(|(name, _)| find(name));
+    command.is_some_and(|command| command.needs == Needs::Nothing)
 }
 
 /// Name and arguments of a line such as `/compact the parser`.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-use base::protocol::{Client, ClientError, Delivery, EventStream, Op, Query, Reply};
-use base::{Event, SessionId, TaskScope};
+use base::protocol::{Client, ClientError, Delivery, EventStream, Mode, Op, Query, Reply};
+use base::{Effort, Event, ModelRef, SessionId, TaskScope};
 use futures::future::BoxFuture;
 use llm::Reasoning;
 use store::{NewSession, Place, SessionFilter, StoreError};
@@ -16,8 +16,10 @@ use crate::commands;
 use crate::crew::{self, Kin};
 use crate::events::Events;
 use crate::lane::{Answered, Lane, Note};
+use crate::lookup::{self, Files};
 use crate::mind::{Mind, Options};
 use crate::session::{Session, SessionError};
+use crate::shell;
 
 /// Runs sessions. Clones share it; [`Coordinator::close`] ends every turn and process.
 #[derive(Clone)]
@@ -37,6 +39,8 @@ pub(crate) struct Hub {
     /// For whoever must not keep the hub alive.
     pub(crate) me: Weak<Hub>,
     lanes: Mutex<HashMap<SessionId, Lane>>,
+    /// Paths of folders, for faces that complete them.
+    pub(crate) files: Files,
     /// The output style a face has chosen for new sessions.
     style: Mutex<Option<String>>,
 }
@@ -54,6 +58,7 @@ impl Coordinator {
             places,
             me: me.clone(),
             lanes: Mutex::default(),
+            files: Files::default(),
             style: Mutex::default(),
         });
         Self { hub }
@@ -62,6 +67,11 @@ impl Coordinator {
     /// Stops every turn, lets each settle, ends every process.
     pub async fn close(&self) {
         self.hub.scope.close().await;
+    }
+
+    /// Tells every face something that concerns all sessions.
+    pub fn tell(&self, text: String) {
+        self.hub.events.publish(Event::Notice { session: None, text });
     }
 
     /// The number of the newest event: where a new face begins.
@@ -90,22 +100,30 @@ impl Hub {
             }
             Op::SetModel { session, model } => {
                 let target = (self.mind.resolve)(&model).map_err(ClientError::Refused)?;
-                self.tell(session, Note::SetModel(Box::new(target))).await
+                let model = Some(target.model_ref());
+                self.tell(session, Note::SetModel(Box::new(target))).await?;
+                self.changed(Set { model, ..Set::of(session) });
+                Ok(())
             }
             Op::SetEffort { session, effort } => {
-                self.tell(session, Note::SetReasoning(Reasoning::Effort(effort))).await
+                self.tell(session, Note::SetReasoning(Reasoning::Effort(effort))).await?;
+                self.changed(Set { effort: Some(effort), ..Set::of(session) });
+                Ok(())
             }
-            Op::SetMode { session, mode } => self.tell(session, Note::SetMode(mode)).await,
-            Op::Rewind { session, entry } => {
-                self.forget(session).await;
-                self.mind.store.set_head(session, Some(entry)).await.map_err(|e| refused(&e))
+            Op::SetMode { session, mode } => {
+                self.tell(session, Note::SetMode(mode)).await?;
+                self.changed(Set { mode: Some(mode), ..Set::of(session) });
+                Ok(())
+            }
+            Op::Rewind { session, entry, what } => {
+                self.tell(session, Note::Rewind { entry, what }).await
             }
             Op::Fork { session, entry, into } => self.fork(session, entry, into).await,
             Op::Compact { session, focus } => self.tell(session, Note::Compact { focus }).await,
             Op::Rename { session, title } => {
                 let renamed = self.mind.store.rename(session, title.clone()).await;
                 renamed.map_err(|error| refused(&error))?;
-                self.events.publish(Event::SessionChanged { session, title: Some(title) });
+                self.events.publish(Event::renamed(session, title));
                 Ok(())
             }
             Op::Delete { session } => {
@@ -113,18 +131,35 @@ impl Hub {
                 self.mind.store.delete(session).await.map_err(|error| refused(&error))
             }
             Op::Command { session, line } => self.command(session, line).await,
+            Op::Shell { session, line } => shell::run(self, session, line).await,
+            Op::Remember { key, value } => {
+                self.mind.store.remember(key, value).await.map_err(|error| refused(&error))
+            }
+            Op::Trust { .. } | Op::Login { .. } => Err(not_here()),
         }
     }
 
-    /// Runs a slash command, and does what it asks for.
+    /// Tells faces how a session is set from now on.
+    fn changed(&self, set: Set) {
+        let Set { session, model, effort, mode } = set;
+        self.events.publish(Event::SessionChanged { session, title: None, model, effort, mode });
+    }
+
+    /// Runs a slash command, and does what it asks for. One that only looks need not wait for a turn.
     async fn command(&self, session: SessionId, line: String) -> Result<(), ClientError> {
-        let (answer, answered) = oneshot::channel();
-        let models = (self.mind.models)(None);
-        self.tell(session, Note::Command { line, models, answer }).await?;
-        let reply = match answered.await.map_err(|_| ClientError::Closed)? {
-            Answered::Reply(reply) => reply,
-            Answered::Begun => return Ok(()),
-            Answered::Refused(why) => return Err(ClientError::Refused(why)),
+        let models = lookup::choices(&self.mind, None).await?;
+        let reply = if commands::only_looks(&line) {
+            let sight = self.lane(session).await?.sight().clone();
+            sight.command(&line, &models).await?
+        } else {
+            let (answer, answered) = oneshot::channel();
+            let models = models.into_iter().map(|choice| choice.model).collect();
+            self.tell(session, Note::Command { line, models, answer }).await?;
+            match answered.await.map_err(|_| ClientError::Closed)? {
+                Answered::Reply(reply) => reply,
+                Answered::Begun => return Ok(()),
+                Answered::Refused(why) => return Err(ClientError::Refused(why)),
+            }
         };
         let text = match reply {
             commands::Reply::Text(text) => text,
@@ -137,6 +172,7 @@ impl Hub {
                 }
                 return Ok(());
             }
+            commands::Reply::Changes => self.changes_told(session).await?,
             commands::Reply::Style { name, text } => {
                 *self.style.lock().await = Some(name);
                 text
@@ -186,7 +222,7 @@ impl Hub {
         lane.tell(note).await
     }
 
-    async fn lane(&self, id: SessionId) -> Result<Lane, ClientError> {
+    pub(crate) async fn lane(&self, id: SessionId) -> Result<Lane, ClientError> {
         let mut lanes = self.lanes.lock().await;
         // A lane that is closing may still stand here when whoever waited for it is gone.
         if let Some(lane) = lanes.get(&id).filter(|lane| !lane.closing().is_cancelled()) {
@@ -240,6 +276,11 @@ impl Hub {
         lane.ok_or(ClientError::Closed)?.tell(note).await
     }
 
+    /// The lane of a session that is open.
+    pub(crate) async fn open_lane(&self, session: SessionId) -> Option<Lane> {
+        self.lanes.lock().await.get(&session).cloned()
+    }
+
     /// Whether a session is open.
     pub(crate) async fn is_open(&self, session: SessionId) -> bool {
         self.lanes.lock().await.contains_key(&session)
@@ -270,8 +311,20 @@ impl Hub {
                 let entries = store.window(session, before, limit).await;
                 entries.map(|entries| Reply::Entries { entries })
             }
-            Query::Models { search } => {
-                return Ok(Reply::Models { models: (self.mind.models)(search.as_deref()) });
+            Query::State { session } => return self.state(session).await,
+            Query::Models { search } => return self.models(search).await,
+            Query::Offers { folder } => return self.offers(folder).await,
+            Query::Files { folder, search, limit } => {
+                return self.files(folder, search, limit).await;
+            }
+            Query::Context { session } => return self.bill(session).await,
+            Query::Find { words, limit } => self.find(&words, limit).await,
+            Query::History { folder, limit } => self.history(&folder, limit).await,
+            Query::Changes { session } => return self.changes(session).await,
+            Query::Checkpoints { session } => return self.checkpoints(session).await,
+            Query::Recall { key } => store.recall(key).await.map(|value| Reply::Recalled { value }),
+            Query::Place { .. } | Query::Providers | Query::Servers { .. } => {
+                return Err(not_here());
             }
         };
         reply.map_err(|error| refused(&error))
@@ -292,7 +345,29 @@ impl Client for Coordinator {
     }
 }
 
-fn refused(error: &StoreError) -> ClientError {
+/// How a session is set; what is none stays as it was.
+struct Set {
+    session: SessionId,
+    model: Option<ModelRef>,
+    effort: Option<Effort>,
+    mode: Option<Mode>,
+}
+
+impl Set {
+    fn of(session: SessionId) -> Self {
+        Self { session, model: None, effort: None, mode: None }
+    }
+}
+
+/// What only the entrance knows: keys, trust, the folder before a session.
+fn not_here() -> ClientError {
+    ClientError::Refused(
+        "the agent cannot do this; it is asked of the program around it".to_owned(),
+    )
+}
+
+/// Why the memory could not do what was asked, for a face.
+pub(crate) fn refused(error: &StoreError) -> ClientError {
     if let StoreError::NoSession(id) = error {
         ClientError::NotFound(format!("session {id}"))
     } else if let StoreError::NoEntry { entry, .. } = error {

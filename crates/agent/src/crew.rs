@@ -225,17 +225,22 @@ impl Crew {
         old.cancel();
     }
 
+    /// Whether some work in the background.
+    pub(crate) fn is_at_work(&self) -> bool {
+        *self.background.borrow() > 0
+    }
+
     /// Where nobody would say another word, waits for those in the background; tells whether one has reported.
     pub(crate) async fn awaits_report(&self, cancel: &CancellationToken) -> bool {
         let is_alone = self.hub.upgrade().is_some_and(|hub| hub.mind.presence == Presence::Alone);
         let mut running = self.background.subscribe();
-        while is_alone && !self.live.has_steered() && *running.borrow_and_update() > 0 {
+        while is_alone && !self.live.queue.has_joining() && *running.borrow_and_update() > 0 {
             let changed = cancel.run_until_cancelled(running.changed()).await;
             if !matches!(changed, Some(Ok(()))) {
                 return false;
             }
         }
-        self.live.has_steered()
+        self.live.queue.has_joining()
     }
 
     fn depth(&self) -> u32 {

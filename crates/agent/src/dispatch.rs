@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base::protocol::{Approval, Scope};
-use base::transcript::{Call, CallResult, Mended, Outcome, Piece, ToolSpec};
+use base::transcript::{Call, CallResult, Mended, Outcome, Piece, Shown, ToolSpec};
 use base::{Block, CallId, Event, Origin, Part, PartBody};
 use futures::future::join_all;
 use futures::stream::FuturesUnordered;
@@ -72,6 +72,8 @@ struct Course {
     /// What hooks tell the model beside the result.
     told: Vec<String>,
     halt: Option<String>,
+    /// How long somebody thought about whether it may run.
+    asked: Duration,
     /// What it does; known once it may run.
     actions: Vec<Action>,
     /// The input hooks have put in place of the model's.
@@ -185,19 +187,26 @@ impl Dispatch<'_> {
         let body = self.shown(output.body, &text);
         let mut pieces = vec![Piece::Text { text }];
         pieces.extend(output.files.into_iter().map(Piece::File));
-        let mut result =
-            CallResult { call: call.id.clone(), name: call.name.clone(), outcome, pieces };
-        if has_run {
-            self.after(call, (&mut result, &body), began.elapsed(), &mut course).await;
-        }
-        result.pieces.extend(course.told.into_iter().map(|text| Piece::Text { text }));
-        self.events.publish(Event::ToolDone {
-            session,
+        let mut result = CallResult {
             call: call.id.clone(),
+            name: call.name.clone(),
             outcome,
-            title: output.title.unwrap_or(course.title),
-            body: Some(body),
-        });
+            pieces,
+            shown: None,
+        };
+        let took = began.elapsed().saturating_sub(course.asked);
+        if has_run {
+            self.after(call, (&mut result, &body), took, &mut course).await;
+        }
+        let title = output.title.unwrap_or(course.title);
+        result.shown = Some(Box::new(Shown {
+            title: title.clone(),
+            body: (!is_text_of(&body, &result)).then(|| body.clone()),
+            took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        }));
+        result.pieces.extend(course.told.into_iter().map(|text| Piece::Text { text }));
+        let (call, body) = (call.id.clone(), Some(body));
+        self.events.publish(Event::ToolDone { session, call, outcome, title, body });
         let part = Part::new(PartBody::Result(result), output.origin);
         Finished { part, granted: course.granted, halt: course.halt }
     }
@@ -252,13 +261,15 @@ impl Dispatch<'_> {
         match verdict.decision {
             Decision::Deny => return Ended::Denied(verdict.reason),
             Decision::Ask => {
+                let began = Instant::now();
                 let answer = match self.answer_of_hooks(call, &actions, &verdict, course).await {
                     Some(answer) => answer,
                     None => self.ask(&*ready, &verdict, &course.title, &ctx).await,
                 };
+                course.asked = began.elapsed();
                 match answer {
-                    Answer::Yes(Scope::Once) => {}
-                    Answer::Yes(scope) => course.granted = Some((scope, verdict.grants)),
+                    Answer::Yes(Scope::Once, _) => {}
+                    Answer::Yes(scope, rules) => course.granted = Some((scope, rules)),
                     Answer::No(ended) => return ended,
                 }
             }
@@ -330,19 +341,45 @@ impl Dispatch<'_> {
             call: ctx.call.clone(),
             title: title.to_owned(),
             reason: reason.clone(),
+            rules: verdict.grants.iter().map(ToString::to_string).collect(),
+            risky: verdict.risky.clone(),
             body,
         });
         let answer = self.cancel.run_until_cancelled(answer).await;
         self.waiting.forget(request);
         self.events.publish(Event::Settled { session, request });
         match answer {
-            Some(Ok(Approval::Allow { scope })) => Answer::Yes(scope),
+            Some(Ok(Approval::Allow { scope, rule })) => {
+                // It was read when it was answered.
+                let rule = rule.and_then(|text| Rule::parse(&text).ok());
+                let rules = rule.map_or_else(|| verdict.grants.clone(), |rule| vec![rule]);
+                Answer::Yes(scope, rules)
+            }
             Some(Ok(Approval::Deny { instead })) => Answer::No(Ended::Denied(match instead {
                 Some(words) => format!("the user said no, and: {words}"),
                 None => "the user said no. Do not try the same another way.".to_owned(),
             })),
             Some(Err(_)) | None => Answer::No(Ended::Failed(CANCELLED.to_owned())),
         }
+    }
+}
+
+/// Whether what faces see of a result is its own text: then it is kept once.
+fn is_text_of(body: &Block, result: &CallResult) -> bool {
+    match (body, result.pieces.first()) {
+        (Block::Text { text: shown }, Some(Piece::Text { text })) => shown == text,
+        (Block::Image { file: shown }, _) => {
+            let is_it = |piece: &Piece| matches!(piece, Piece::File(file) if file == shown);
+            result.pieces.iter().any(is_it)
+        }
+        (
+            Block::Text { .. }
+            | Block::Diff { .. }
+            | Block::Table { .. }
+            | Block::Todos { .. }
+            | Block::Tree { .. },
+            _,
+        ) => false,
     }
 }
 
@@ -359,7 +396,8 @@ fn failed(error: &ToolError) -> Ended {
 }
 
 enum Answer {
-    Yes(Scope),
+    /// Yes, for how long, and the rules that keep it.
+    Yes(Scope, Vec<Rule>),
     No(Ended),
 }
 

@@ -74,7 +74,7 @@ impl Session {
                 Ruling::default()
             };
             if cancel.is_cancelled() {
-                self.live.steer(prompt);
+                self.live.queue.join(prompt);
                 continue;
             }
             if let Some(reason) = ruling.no().or(ruling.halt.as_deref()) {
@@ -176,7 +176,7 @@ impl Session {
         let Some(title) = ruling.title else { return };
         // A title is not worth a failed turn.
         if self.mind.store.rename(self.id, title.clone()).await.is_ok() {
-            let event = Event::SessionChanged { session: self.id, title: Some(title) };
+            let event = Event::renamed(self.id, title);
             self.events.publish(event);
         }
     }

@@ -1,9 +1,8 @@
 //! A session's lane: one running turn, prompts that join it or wait, and a stop that overtakes both.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use base::protocol::{ClientError, Delivery, Mode};
+use base::protocol::{ClientError, Delivery, Mode, Rewound};
 use base::{EntryId, EntryKind, Event, ModelRef, Part, TaskScope};
 use llm::{Reasoning, Target};
 use store::Queued;
@@ -13,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::commands::Reply;
 use crate::crew::Crew;
 use crate::live::Live;
+use crate::lookup::Sight;
 use crate::room::Cause;
 use crate::session::Session;
 use crate::skills::invoke::Invocation;
@@ -30,11 +30,12 @@ const LOST: &str = "the turn broke off: a defect of caiman";
 type Ack = oneshot::Sender<Result<(), ClientError>>;
 
 /// The way into a lane.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Lane {
     notes: mpsc::Sender<(Note, Ack)>,
     rest: watch::Receiver<Rest>,
     closing: CancellationToken,
+    sight: Arc<Sight>,
 }
 
 /// Whether a lane rests, and how its last turn ended.
@@ -63,12 +64,18 @@ pub(crate) enum Note {
     Compact {
         focus: Option<String>,
     },
+    Rewind {
+        entry: EntryId,
+        what: Rewound,
+    },
     /// A slash command; what comes of it goes to the sender.
     Command {
         line: String,
         models: Vec<ModelRef>,
         answer: oneshot::Sender<Answered>,
     },
+    /// What a command of the user's own has come to.
+    Ran(Vec<Part>),
     /// An entry a command made.
     Record(Box<EntryKind>),
     /// A sub-agent's report, durable in the queue already.
@@ -108,18 +115,29 @@ impl Lane {
     pub(crate) fn open(session: Session, held: Vec<Queued>, scope: &TaskScope) -> Self {
         let (notes, inbox) = mpsc::channel(NOTES);
         let (resting, rest) = watch::channel(Rest::default());
+        session.live.queue.restore(held);
+        let sight = Arc::new(Sight::of(&session));
         let keeper = Keeper {
             resting,
             live: session.live.clone(),
             crew: session.crew.clone(),
             idle: Some(Box::new(session)),
             running: None,
-            queue: held.into(),
             scope: scope.child(),
         };
         let closing = keeper.scope.token().clone();
         scope.spawn_settling(keeper.run(inbox));
-        Self { notes, rest, closing }
+        Self { notes, rest, closing, sight }
+    }
+
+    /// The session, seen from outside.
+    pub(crate) fn sight(&self) -> &Arc<Sight> {
+        &self.sight
+    }
+
+    /// Whether a turn runs.
+    pub(crate) fn is_running(&self) -> bool {
+        self.rest.borrow().is_running
     }
 
     /// How many turns have ended.
@@ -162,8 +180,6 @@ struct Keeper {
     /// The session, while no turn runs.
     idle: Option<Box<Session>>,
     running: Option<Running>,
-    /// Prompts that wait for a turn of their own.
-    queue: VecDeque<Queued>,
     resting: watch::Sender<Rest>,
     scope: TaskScope,
 }
@@ -210,6 +226,7 @@ impl Keeper {
     }
 
     async fn take(&mut self, note: Note, ack: Ack) {
+        self.settle().await;
         let answer = match note {
             Note::Say { parts, delivery } => self.say(parts, delivery).await,
             Note::Unsay(entry) => self.unsay(entry).await,
@@ -219,6 +236,7 @@ impl Keeper {
                     running.cancel.cancel();
                 }
                 self.crew.stop();
+                self.live.stop_shells();
                 Ok(())
             }
             Note::SetModel(target) => {
@@ -240,7 +258,12 @@ impl Keeper {
                 }
                 None => Err(busy()),
             },
+            Note::Rewind { entry, what } => match &mut self.idle {
+                Some(session) => Box::pin(session.rewind(entry, what)).await,
+                None => Err(busy()),
+            },
             Note::Command { line, models, answer } => self.command(&line, &models, answer).await,
+            Note::Ran(parts) => self.ran(parts).await,
             Note::Record(kind) => self.record(*kind).await,
             Note::Heard(report, wake) => self.hear(*report, wake).await,
             Note::Close => {
@@ -250,6 +273,14 @@ impl Keeper {
         };
         // A face that is gone needs no answer.
         drop(ack.send(answer));
+    }
+
+    /// Takes the session back from a turn that is over: whoever has seen its end need not wait for ours.
+    async fn settle(&mut self) {
+        let given = self.running.as_mut().and_then(|running| running.done.try_recv().ok());
+        if given.is_some() {
+            self.turn_ended(given).await;
+        }
     }
 
     /// A prompt: it begins a turn, or waits, durably, for the running one.
@@ -263,13 +294,12 @@ impl Keeper {
             let at = session.mind.clock.now();
             let said = Queued { entry: EntryId::new(), at, delivery, parts };
             // Prompts that a stop or a crash left waiting come first.
-            let mut prompts: Vec<Queued> = self.live.take_steered();
-            prompts.extend(self.queue.drain(..));
+            let mut prompts = self.live.queue.take_all();
             prompts.push(said);
             return self.begin(session, prompts).await;
         }
         let Some(running) = &self.running else { return Err(ClientError::Closed) };
-        if self.queue.len() >= QUEUE_PROMPTS {
+        if self.live.queue.len() >= QUEUE_PROMPTS {
             let text = format!("{QUEUE_PROMPTS} prompts wait already; stop the turn or wait");
             return Err(ClientError::Refused(text));
         }
@@ -280,9 +310,27 @@ impl Keeper {
             .await
             .map_err(|error| refused(&error))?;
         match delivery {
-            Delivery::Steer => self.live.steer(prompt),
-            Delivery::Queue => self.queue.push_back(prompt),
+            Delivery::Steer => self.live.queue.join(prompt),
+            Delivery::Queue => self.live.queue.follow(prompt),
         }
+        Ok(())
+    }
+
+    /// What a command of the user's own has come to: it joins the running turn, or waits in the transcript for
+    /// the next request. No turn begins.
+    async fn ran(&mut self, parts: Vec<Part>) -> Result<(), ClientError> {
+        let said = |at| Queued { entry: EntryId::new(), at, delivery: Delivery::Steer, parts };
+        if let Some(mut session) = self.idle.take() {
+            let said = said(session.mind.clock.now());
+            let taken = session.take_prompts(vec![said]).await;
+            self.idle = Some(session);
+            return taken.map_err(|error| refused(&error));
+        }
+        let Some(running) = &self.running else { return Err(ClientError::Closed) };
+        let said = said(running.clock.now());
+        let kept = running.store.enqueue(running.session, said.clone()).await;
+        kept.map_err(|error| refused(&error))?;
+        self.live.queue.join(said);
         Ok(())
     }
 
@@ -292,9 +340,9 @@ impl Keeper {
             (Some(session), Wake::Up) => return self.begin(session, vec![report]).await,
             (Some(session), Wake::Not) => {
                 self.idle = Some(session);
-                self.queue.push_back(report);
+                self.live.queue.follow(report);
             }
-            (None, Wake::Up | Wake::Not) => self.live.steer(report),
+            (None, Wake::Up | Wake::Not) => self.live.queue.join(report),
         }
         Ok(())
     }
@@ -305,8 +353,7 @@ impl Keeper {
             (None, Some(session)) => (session.mind.store.clone(), session.id),
             (None, None) => return Err(ClientError::Closed),
         };
-        self.live.unsteer(entry);
-        self.queue.retain(|prompt| prompt.entry != entry);
+        self.live.queue.remove(entry);
         let waited = store.unqueue(session, entry).await.map_err(|error| refused(&error))?;
         waited.then_some(()).ok_or_else(|| ClientError::NotFound(format!("waiting prompt {entry}")))
     }
@@ -315,8 +362,8 @@ impl Keeper {
         let Some(mut session) = self.idle.take() else {
             return Err(busy());
         };
-        if !self.queue.is_empty() {
-            let prompts = self.queue.drain(..).collect();
+        let prompts = self.live.queue.take_all();
+        if !prompts.is_empty() {
             return self.begin(session, prompts).await;
         }
         let taken_up = session.take_up().await;
@@ -368,7 +415,7 @@ impl Keeper {
     ) -> Result<(), store::StoreError> {
         for prompt in prompts {
             session.mind.store.enqueue(session.id, prompt.clone()).await?;
-            self.live.steer(prompt);
+            self.live.queue.join(prompt);
         }
         Ok(())
     }
@@ -443,11 +490,13 @@ impl Keeper {
         let stopped = self.running.take().is_none_or(|running| running.cancel.is_cancelled());
         // A turn that gave nothing back has died with its task; the lane is of no use any more.
         let Some((session, close)) = given else { return self.rested(Some(Err(LOST.to_owned()))) };
-        let mut prompts = if stopped { Vec::new() } else { self.live.take_steered() };
+        let queue = &self.live.queue;
+        let mut prompts = if stopped { Vec::new() } else { queue.take_joining() };
         if !stopped && prompts.is_empty() {
-            prompts.extend(self.queue.pop_front());
+            prompts.extend(queue.take_next());
         }
         if prompts.is_empty() {
+            queue.tell();
             self.idle = Some(session);
             self.rested(close);
             return;

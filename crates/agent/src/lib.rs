@@ -5,14 +5,17 @@
 //! | module | does |
 //! |---|---|
 //! | [`coordinator`] | the door: [`base::Op`] in, events out, look-ups; opens lanes |
-//! | [`lane`] | one session: one running turn, prompts that join it or wait, stop |
+//! | [`lane`], [`queue`] | one session: one running turn, prompts that join it or wait, stop |
+//! | [`lookup`] | what faces look up: state, offers, files, models, the context's bill |
 //! | [`session`], [`live`] | what a turn works on: branch, prefix, hands; what may change meanwhile |
 //! | [`turn`] | the walk of a turn: ask the model, run its calls, ask again |
 //! | [`answer`], [`side`] | one model call, streamed into fold, journal and faces; one beside the conversation |
 //! | [`dispatch`] | calls to results: judged, asked about, run, masked |
+//! | [`shell`] | commands of the user's own |
 //! | [`crew`] | sub-agents: who they are, what they may do, what comes of them |
 //! | [`hooks`], [`hooked`] | the user's own programs, told and asked; what they do to a session |
 //! | [`room`], [`compaction`] | making room in the context: old results shortened, older parts summarised |
+//! | [`past`] | going back: files, conversation or both; what was changed, what was said before |
 //! | [`approvals`], [`events`] | questions that wait for a person; what faces see |
 //! | [`mind`] | what all sessions share, and what a session is run with |
 //!
@@ -46,13 +49,17 @@ pub mod init;
 pub mod instructions;
 mod lane;
 mod live;
+pub mod lookup;
 pub mod loop_guard;
 mod mind;
 mod naming;
+pub mod past;
 pub mod prompt;
 mod purse;
+mod queue;
 mod room;
 mod session;
+mod shell;
 mod side;
 pub mod skills;
 pub mod surroundings;

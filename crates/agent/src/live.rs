@@ -1,18 +1,18 @@
 //! What may change while a turn runs: what may be done, by which model, and the prompts that join.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use base::EntryId;
+use crate::queue::Queue;
+use crate::skills::lending::Lent;
+use base::Effort;
 use base::protocol::Mode;
 use guard::cage::Bounds;
 use guard::policy::{CageState, Depth};
 use guard::{Cage, Policy, Reach, Rule, Taint};
 use llm::{Reasoning, Target};
-use store::Queued;
-
-use crate::skills::lending::Lent;
+use tokio_util::sync::CancellationToken;
 
 /// What may change while a turn runs.
 pub(crate) struct Live {
@@ -32,7 +32,12 @@ pub(crate) struct Live {
     /// Rules that hold until the user's next word.
     pub(crate) lent: Mutex<Lent>,
     pub(crate) wishes: Mutex<Wishes>,
-    pub(crate) steered: Mutex<VecDeque<Queued>>,
+    /// How hard the model is to think, from the next call on.
+    pub(crate) reasoning: Mutex<Reasoning>,
+    /// Stops the user's own commands; a new one after each stop.
+    pub(crate) shells: Mutex<CancellationToken>,
+    /// Prompts that wait.
+    pub(crate) queue: Queue,
 }
 
 /// What a face has asked for, until the next call.
@@ -118,26 +123,31 @@ impl Live {
     /// Thinks harder or less, from the next call on.
     pub(crate) fn set_reasoning(&self, reasoning: Reasoning) {
         lock(&self.wishes).reasoning = Some(reasoning);
+        *lock(&self.reasoning) = reasoning;
     }
 
-    /// Lets a prompt join the running turn.
-    pub(crate) fn steer(&self, prompt: Queued) {
-        lock(&self.steered).push_back(prompt);
+    /// Stops the user's own commands.
+    pub(crate) fn stop_shells(&self) {
+        std::mem::take(&mut *lock(&self.shells)).cancel();
     }
 
-    /// The prompts that wait to join.
-    pub(crate) fn take_steered(&self) -> Vec<Queued> {
-        lock(&self.steered).drain(..).collect()
+    /// The model that is asked next.
+    pub(crate) fn next_target(&self) -> Target {
+        let wished = lock(&self.wishes).target.clone();
+        wished.unwrap_or_else(|| self.target())
     }
 
-    /// Whether a prompt waits to join.
-    pub(crate) fn has_steered(&self) -> bool {
-        !lock(&self.steered).is_empty()
+    /// How hard the model is to think; none where that is its own choice.
+    pub(crate) fn effort(&self) -> Option<Effort> {
+        effort_of(*lock(&self.reasoning))
     }
+}
 
-    /// Takes back a prompt that waits to join.
-    pub(crate) fn unsteer(&self, entry: EntryId) {
-        lock(&self.steered).retain(|prompt| prompt.entry != entry);
+/// The effort that a face can show; none for the model's own choice, or a number of tokens.
+pub(crate) fn effort_of(reasoning: Reasoning) -> Option<Effort> {
+    match reasoning {
+        Reasoning::Effort(effort) => Some(effort),
+        Reasoning::ModelDefault | Reasoning::Budget(_) => None,
     }
 }
 

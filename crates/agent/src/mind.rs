@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base::config::Config;
 use base::config::provider::Sampling;
 use base::definition::Shelf;
-use base::protocol::Mode;
+use base::protocol::{Mode, ModelChoice};
 use base::{Clock, Env, ModelRef, Paths};
 use guard::policy::Bound;
 use guard::{Redactor, Rules};
@@ -20,8 +20,8 @@ use crate::budget::Budget;
 /// Finds out how to reach a model; the text of a failure is for the user.
 pub type Resolve = Arc<dyn Fn(&ModelRef) -> Result<Target, String> + Send + Sync>;
 
-/// Lists models whose id or name holds some words.
-pub type Models = Arc<dyn Fn(Option<&str>) -> Vec<ModelRef> + Send + Sync>;
+/// Lists models whose id or name holds some words. May read files.
+pub type Models = Arc<dyn Fn(Option<&str>) -> Vec<ModelChoice> + Send + Sync>;
 
 /// What all sessions of a process share: memory, voice, hands, clock.
 #[derive(Clone)]

@@ -24,7 +24,8 @@ pub(crate) struct Naming {
 impl Session {
     /// The title that is still to be found: only a first prompt needs one.
     pub(crate) fn naming(&self) -> Naming {
-        let mut prompts = self.branch.iter().filter_map(|entry| {
+        let own = self.branch.iter().filter(|entry| !entry.kind.is_own_command());
+        let mut prompts = own.filter_map(|entry| {
             if let EntryKind::User { parts } = &entry.kind { Some(parts) } else { None }
         });
         let first = prompts.next().filter(|_| prompts.next().is_none());
@@ -57,8 +58,7 @@ impl Naming {
         };
         let Some(title) = title::clean(&answer) else { return };
         if self.mind.store.rename(self.session, title.clone()).await.is_ok() {
-            let (session, title) = (self.session, Some(title));
-            self.events.publish(Event::SessionChanged { session, title });
+            self.events.publish(Event::renamed(self.session, title));
         }
     }
 }

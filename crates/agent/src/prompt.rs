@@ -4,7 +4,7 @@ use base::config::{Attribution, TrailerStyle};
 use base::definition::Style;
 
 use crate::instructions::Instruction;
-use crate::surroundings::Surroundings;
+use crate::surroundings::{self, Surroundings};
 
 /// What a model is told when it has no tools.
 pub const TALK: &str = "You are Caiman, a coding agent in a terminal. In this session you have no \
@@ -128,6 +128,11 @@ fn instruction(file: &Instruction) -> String {
 /// The file a segment of [`system`] holds; none for the other segments.
 pub fn file_of(segment: &str) -> Option<&str> {
     segment.strip_prefix("<instructions file=\"")?.split_once("\">\n").map(|(name, _)| name)
+}
+
+/// Whether a segment of [`system`] says where we are.
+pub fn is_around(segment: &str) -> bool {
+    segment.starts_with(surroundings::FIRST)
 }
 
 fn around(surroundings: &Surroundings, hints: &Hints) -> String {

@@ -5,7 +5,9 @@ mod open;
 use std::sync::Arc;
 
 use base::protocol::Scope;
-use base::transcript::{self, Call, ToolSpec, is_unfinished, last_said, open_calls, turns};
+use base::transcript::{
+    self, Call, ToolSpec, is_unfinished, last_said, open_calls, own_command, turns,
+};
 use base::{Entry, EntryId, EntryKind, Event, ModelRef, Origin, Part, PartBody, SessionId};
 use guard::{Rule, Runner, Taint};
 use llm::Request;
@@ -115,12 +117,16 @@ impl Session {
     pub(crate) async fn take_prompts(&mut self, prompts: Vec<Queued>) -> Result<(), StoreError> {
         let mut entries = self.standing_before().await;
         let mut news = self.skill_news(&entries);
-        let is_begun = self.branch.iter().any(|it| matches!(it.kind, EntryKind::User { .. }));
+        let is_prompt =
+            |kind: &EntryKind| matches!(kind, EntryKind::User { .. }) && !kind.is_own_command();
+        let is_begun = self.branch.iter().any(|it| is_prompt(&it.kind));
         let mut first_words = self.crew.first_words().filter(|_| !is_begun);
         for mut prompt in prompts {
             self.live.hear(prompt.entry);
-            prompt.parts.splice(0..0, first_words.take());
-            prompt.parts.extend(self.crew.asides(&prompt.parts, &self.branch));
+            if own_command(&prompt.parts).is_none() {
+                prompt.parts.splice(0..0, first_words.take());
+                prompt.parts.extend(self.crew.asides(&prompt.parts, &self.branch));
+            }
             prompt.parts.extend(news.take());
             let kind = EntryKind::User { parts: prompt.parts };
             entries.push(Entry { id: prompt.entry, parent: None, at: prompt.at, kind });
@@ -207,7 +213,8 @@ impl Session {
         }
         if self.kin.is_confined() {
             let date = surroundings::day(self.mind.clock.now(), &self.mind.env);
-            let where_and_when = format!("Folder: {}\nDate: {date}", guard::room::SHOWN);
+            let where_and_when =
+                format!("{}{}\nDate: {date}", surroundings::FIRST, guard::room::SHOWN);
             return self.kin.prompt().into_iter().chain([where_and_when]).collect();
         }
         let folder = self.workspace.fence.folder().to_owned();
@@ -308,6 +315,7 @@ impl Session {
     ) -> Result<commands::Reply, StoreError> {
         let query = UsageQuery { by: By::All, since: None, session: Some(self.id) };
         let sums = self.mind.store.usage(query).await?;
+        let past = self.mind.store.moments(self.id).await?;
         let instructions = self.instructions().clone();
         let folder = self.workspace.fence.folder().display().to_string();
         let definitions = self.definitions();
@@ -316,6 +324,7 @@ impl Session {
             session: self.id,
             folder: &folder,
             branch: &self.branch,
+            past: &past,
             system,
             tools,
             instructions: &instructions,
@@ -355,7 +364,7 @@ impl Session {
 }
 
 /// What an entry brings into the context that nobody vouches for.
-fn taint_of(entry: &Entry) -> Taint {
+pub(crate) fn taint_of(entry: &Entry) -> Taint {
     let foreign = entry.kind.parts().iter().find_map(|part| match &part.origin {
         Origin::Web => Some("a web page".to_owned()),
         Origin::Mcp(server) => Some(format!("the MCP server {server}")),
@@ -372,7 +381,7 @@ fn taint_of(entry: &Entry) -> Taint {
 }
 
 /// Once tainted, always tainted.
-fn stain(before: Taint, more: Taint) -> Taint {
+pub(crate) fn stain(before: Taint, more: Taint) -> Taint {
     match before {
         Taint::Clean => more,
         Taint::From(_) => before,

@@ -12,6 +12,9 @@ use jiff::tz::TimeZone;
 pub(crate) use git::HARMLESS;
 pub use git::{Git, Status};
 
+/// What the lines begin with.
+pub(crate) const FIRST: &str = "Folder: ";
+
 /// Where a session works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Surroundings {
@@ -61,7 +64,7 @@ impl Surroundings {
     /// The lines the model reads.
     pub fn text(&self) -> String {
         let folder = bounded(&self.folder.display().to_string(), 400);
-        let mut text = format!("Folder: {folder}\nPlatform: {}", self.platform);
+        let mut text = format!("{FIRST}{folder}\nPlatform: {}", self.platform);
         if let Some(shell) = &self.shell {
             // Writing to a string cannot fail.
             write!(text, ", shell {shell}").ok();

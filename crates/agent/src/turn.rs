@@ -38,7 +38,8 @@ pub(crate) async fn run_turn(
     session: &mut Session,
     cancel: &CancellationToken,
 ) -> Result<Close, StoreError> {
-    let model = session.options.target.model_ref();
+    // The one that was wished for since: it answers the first request.
+    let model = session.live.next_target().model_ref();
     session.events.publish(Event::TurnStarted { session: session.id, model });
     session.purse.begin_turn();
     let mut turn = Turn {
@@ -227,7 +228,7 @@ impl Turn<'_> {
     }
 
     async fn take_steered(&mut self) -> Result<Taken, StoreError> {
-        let prompts = self.session.live.take_steered();
+        let prompts = self.session.live.queue.take_joining();
         if prompts.is_empty() {
             return Ok(Taken::Nothing);
         }
@@ -242,7 +243,7 @@ impl Turn<'_> {
     }
 
     fn has_been_steered(&self) -> bool {
-        self.session.live.has_steered()
+        self.session.live.queue.has_joining()
     }
 
     /// Makes room after an overflow, once a turn; tells whether there is some.

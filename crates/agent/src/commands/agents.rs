@@ -2,7 +2,7 @@
 
 use base::definition::Agent;
 
-use super::{Command, Ctx, Reply};
+use super::{Command, Ctx, Needs, Reply};
 use crate::crew;
 
 pub(super) const COMMAND: Command = Command {
@@ -10,6 +10,7 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     arguments: "[name]",
     about: "lists the agents, or shows one; @agent-name in a prompt gives it the task",
+    needs: Needs::Nothing,
     run,
 };
 

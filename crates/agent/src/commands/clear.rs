@@ -2,13 +2,14 @@
 
 use base::{Op, SessionId};
 
-use super::{Command, Ctx, Reply};
+use super::{Command, Ctx, Needs, Reply};
 
 pub(super) const COMMAND: Command = Command {
     name: "clear",
     aliases: &["new"],
     arguments: "",
     about: "begins a new session in this folder; this one is kept",
+    needs: Needs::Nothing,
     run,
 };
 

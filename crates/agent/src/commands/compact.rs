@@ -2,7 +2,7 @@
 
 use base::Op;
 
-use super::{Command, Ctx, Reply};
+use super::{Command, Ctx, Needs, Reply};
 use crate::compaction;
 
 pub(super) const COMMAND: Command = Command {
@@ -10,6 +10,7 @@ pub(super) const COMMAND: Command = Command {
     aliases: &["summarize"],
     arguments: "[focus | undo]",
     about: "replaces the older part of the context by a summary",
+    needs: Needs::Session,
     run,
 };
 

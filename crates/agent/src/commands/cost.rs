@@ -1,12 +1,13 @@
 //! `/cost`: what the session has cost so far.
 
-use super::{Command, Ctx, Reply};
+use super::{Command, Ctx, Needs, Reply};
 
 pub(super) const COMMAND: Command = Command {
     name: "cost",
     aliases: &["usage"],
     arguments: "",
     about: "shows what this session has cost",
+    needs: Needs::Nothing,
     run,
 };
 

@@ -1,9 +1,15 @@
 //! `/help`: what commands there are, skills and custom ones included.
 
-use super::{Command, Ctx, Reply, all, custom};
+use super::{Command, Ctx, Needs, Reply, all, custom};
 
-pub(super) const COMMAND: Command =
-    Command { name: "help", aliases: &["?"], arguments: "", about: "lists the commands", run };
+pub(super) const COMMAND: Command = Command {
+    name: "help",
+    aliases: &["?"],
+    arguments: "",
+    about: "lists the commands",
+    needs: Needs::Nothing,
+    run,
+};
 
 /// Longest description of a custom command, in characters.
 const ABOUT_CHARS: usize = 80;

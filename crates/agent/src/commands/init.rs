@@ -2,7 +2,7 @@
 
 use base::Part;
 
-use super::{Command, Ctx, Reply};
+use super::{Command, Ctx, Needs, Reply};
 use crate::init;
 
 pub(super) const COMMAND: Command = Command {
@@ -10,6 +10,7 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     arguments: "[more to tell]",
     about: "looks at the project and writes its instruction file",
+    needs: Needs::Session,
     run,
 };
 

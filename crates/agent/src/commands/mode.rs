@@ -3,13 +3,14 @@
 use base::Op;
 use base::protocol::Mode;
 
-use super::{Command, Ctx, Reply};
+use super::{Command, Ctx, Needs, Reply};
 
 pub(super) const COMMAND: Command = Command {
     name: "mode",
     aliases: &["permissions"],
     arguments: "[name]",
     about: "shows or sets what is done without asking",
+    needs: Needs::Nothing,
     run,
 };
 

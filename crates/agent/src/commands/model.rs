@@ -2,13 +2,14 @@
 
 use base::{ModelRef, Op};
 
-use super::{Command, Ctx, Reply};
+use super::{Command, Ctx, Needs, Reply};
 
 pub(super) const COMMAND: Command = Command {
     name: "model",
     aliases: &[],
     arguments: "[provider/model]",
     about: "shows or changes the model",
+    needs: Needs::Nothing,
     run,
 };
 

@@ -1,12 +1,13 @@
 //! `/output-style [name]`: how answers are given in new sessions.
 
-use super::{Command, Ctx, Reply};
+use super::{Command, Ctx, Needs, Reply};
 
 pub(super) const COMMAND: Command = Command {
     name: "output-style",
     aliases: &["style"],
     arguments: "[name]",
     about: "shows or sets how answers are given",
+    needs: Needs::Session,
     run,
 };
 

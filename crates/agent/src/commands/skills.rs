@@ -4,11 +4,17 @@ use base::definition::skill::Callers;
 use base::definition::{Skill, Source};
 
 use super::help::short;
-use super::{Command, Ctx, Reply};
+use super::{Command, Ctx, Needs, Reply};
 use crate::tokens;
 
-pub(super) const COMMAND: Command =
-    Command { name: "skills", aliases: &[], arguments: "", about: "lists the skills", run };
+pub(super) const COMMAND: Command = Command {
+    name: "skills",
+    aliases: &[],
+    arguments: "",
+    about: "lists the skills",
+    needs: Needs::Nothing,
+    run,
+};
 
 fn run(_: &str, ctx: &Ctx<'_>) -> Reply {
     let mut skills: Vec<&Skill> = ctx.definitions.skills.iter().collect();

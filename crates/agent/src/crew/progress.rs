@@ -77,6 +77,7 @@ impl Tree {
             | Event::Settled { .. }
             | Event::Spent { .. }
             | Event::SessionChanged { .. }
+            | Event::Waiting { .. }
             | Event::CommandDone { .. }
             | Event::Hook { .. }
             | Event::Notice { .. }

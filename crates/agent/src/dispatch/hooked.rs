@@ -110,7 +110,7 @@ impl Dispatch<'_> {
         course.hear(Occasion::PermissionRequest, &ruling);
         match ruling.decision? {
             Decision::Allow if self.yields(&call, actions, verdict) => {
-                Some(Answer::Yes(Scope::Once))
+                Some(Answer::Yes(Scope::Once, Vec::new()))
             }
             Decision::Deny => {
                 let reason = ruling.reason.unwrap_or_default();

@@ -24,6 +24,7 @@ use crate::hooks::{Hooks, Seat};
 use crate::live::Live;
 use crate::mind::{Mind, Options, Presence};
 use crate::purse::Purse;
+use crate::queue::Queue;
 use crate::skills::Book;
 
 impl Session {
@@ -63,7 +64,9 @@ impl Session {
             credentials: mind.paths.credentials(),
             lent: Mutex::default(),
             wishes: Mutex::default(),
-            steered: Mutex::default(),
+            reasoning: Mutex::new(options.reasoning),
+            shells: Mutex::default(),
+            queue: Queue::new(id, events.clone()),
         };
         let desk = desk(hub, id, &kin);
         let web = web(hub, id, &kin);

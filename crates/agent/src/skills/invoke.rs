@@ -119,7 +119,7 @@ impl Session {
             return self.take_prompts(vec![said]).await;
         }
         self.mind.store.enqueue(self.id, said.clone()).await?;
-        self.live.steer(said);
+        self.live.queue.join(said);
         Ok(())
     }
 

@@ -34,6 +34,11 @@ pub fn segment(skills: &[&Skill]) -> Option<String> {
     lines(skills).map(|lines| format!("{HEAD}\n{lines}"))
 }
 
+/// Whether a segment of the system prompt is such a list.
+pub fn is_segment(segment: &str) -> bool {
+    segment.starts_with(HEAD)
+}
+
 /// What must be said because the model was told something else; none while the list is what it was.
 pub(crate) fn news(skills: &[&Skill], system: &[String], branch: &[Entry]) -> Option<String> {
     let now = lines(skills);

@@ -31,7 +31,7 @@ async fn a_yes_for_once_runs_one_call() {
     room.submit(room.saying("go", Delivery::Queue)).await;
     for _ in 0..2 {
         let request = question(&mut events).await;
-        let approval = Approval::Allow { scope: Scope::Once };
+        let approval = Approval::Allow { scope: Scope::Once, rule: None };
         room.submit(Op::Approve { request, approval: approval.clone() }).await;
         let again = room.coordinator.submit(Op::Approve { request, approval }).await;
         assert!(again.is_err(), "the first answer counts");
@@ -50,7 +50,7 @@ async fn a_yes_for_the_session_is_not_asked_for_again() {
     room.submit(room.saying("go", Delivery::Queue)).await;
     let request = until(&mut events, |event| matches!(event, Event::ApprovalNeeded { .. })).await;
     let Event::ApprovalNeeded { request, .. } = request else { panic!("{request:?}") };
-    let approval = Approval::Allow { scope: Scope::Session };
+    let approval = Approval::Allow { scope: Scope::Session, rule: None };
     room.submit(Op::Approve { request, approval }).await;
     let rest = to_the_end(&mut events).await;
     let asked = |event: &Event| matches!(event, Event::ApprovalNeeded { .. });
@@ -58,6 +58,39 @@ async fn a_yes_for_the_session_is_not_asked_for_again() {
     assert!(room.folder.join("one").exists());
     let project = room.folder.display().to_string();
     assert_eq!(room.store.grants(Some(room.session), project).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_rule_the_user_has_edited_is_kept_and_a_bad_one_leaves_the_question_open() {
+    let script = Script::new().call("bash", json!({ "command": "touch one" }));
+    let script = script.then().call("bash", json!({ "command": "mkdir two" })).then().text("Done.");
+    let room = Room::new(attended(script)).await;
+    let mut events = room.watch();
+    room.submit(room.saying("go", Delivery::Queue)).await;
+    let asked = until(&mut events, |event| matches!(event, Event::ApprovalNeeded { .. })).await;
+    let Event::ApprovalNeeded { request, rules, risky, .. } = asked else { panic!("{asked:?}") };
+    assert_eq!((rules, risky), (vec!["Bash(touch:*)".to_owned()], vec!["touch one".to_owned()]));
+    let approve = |rule: &str| {
+        let approval = Approval::Allow { scope: Scope::Project, rule: Some(rule.to_owned()) };
+        Op::Approve { request, approval }
+    };
+    for (bad, why) in [
+        ("Bash(touch:*", "not closed"),
+        ("Write(x)", "would allow nothing"),
+        ("*", "would allow everything"),
+        ("", "is empty"),
+    ] {
+        let refused = room.coordinator.submit(approve(bad)).await.unwrap_err().to_string();
+        assert!(refused.contains(why), "{bad}: {refused}");
+    }
+    room.submit(approve("Bash(mkdir:*)")).await;
+    let rest = to_the_end(&mut events).await;
+    let asked = |event: &Event| matches!(event, Event::ApprovalNeeded { .. });
+    assert!(!rest.iter().any(asked), "the edited rule covers the next call: {rest:?}");
+    let grants = room.store.grants(Some(room.session), room.folder.display().to_string());
+    let rules: Vec<String> = grants.await.unwrap().into_iter().map(|grant| grant.rule).collect();
+    assert_eq!(rules, ["Bash(mkdir:*)"], "in place of the proposed one");
+    assert!(room.folder.join("one").exists() && room.folder.join("two").exists());
 }
 
 #[tokio::test]

@@ -93,7 +93,7 @@ async fn while_somebody_is_asked() {
 }
 
 /// Command lines of running processes that hold `mark`.
-fn processes_with(mark: &str) -> Vec<String> {
+pub(crate) fn processes_with(mark: &str) -> Vec<String> {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let lines = processes.filter_map(|process| {
         let line = std::fs::read(process.path().join("cmdline")).ok()?;

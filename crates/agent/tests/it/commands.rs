@@ -7,7 +7,7 @@ use base::definition::skill::Callers;
 use base::protocol::Mode;
 use base::transcript::ToolSpec;
 use base::{Entry, EntryId, EntryKind, ModelRef, Op, Part, SessionId, Timestamp};
-use store::UsageSum;
+use store::{Moments, UsageSum};
 
 use crate::definitions::{command, skill, style};
 
@@ -15,6 +15,7 @@ use crate::definitions::{command, skill, style};
 struct Room {
     session: SessionId,
     branch: Vec<Entry>,
+    past: Moments,
     system: Vec<String>,
     instructions: Loaded,
     model: ModelRef,
@@ -30,6 +31,7 @@ impl Room {
         Self {
             session: SessionId::new(),
             branch: Vec::new(),
+            past: Moments::default(),
             system: vec!["You are x.".repeat(10), file.to_owned()],
             instructions: Loaded {
                 left_out: vec!["CLAUDE.md: the same as AGENTS.md".to_owned()],
@@ -64,6 +66,7 @@ impl Room {
                 session: self.session,
                 folder: "/work",
                 branch: &self.branch,
+                past: &self.past,
                 system: &self.system,
                 tools: &[tool("view"), tool("ls")],
                 instructions: &self.instructions,
@@ -82,7 +85,11 @@ impl Room {
     fn text(&self, line: &str) -> String {
         match self.run(line) {
             Reply::Text(text) | Reply::Unknown(text) => text,
-            other @ (Reply::Op(_) | Reply::Say(_) | Reply::Record { .. } | Reply::Style { .. }) => {
+            other @ (Reply::Op(_)
+            | Reply::Say(_)
+            | Reply::Record { .. }
+            | Reply::Style { .. }
+            | Reply::Changes) => {
                 panic!("{line} replied {other:?}")
             }
         }
@@ -112,6 +119,7 @@ fn help_lists_every_command() {
     insta::assert_snapshot!(Room::new().text("/help"), @r"
     /help                     lists the commands
     /agents [name]            lists the agents, or shows one; @agent-name in a prompt gives it the task
+    /changes                  lists the files that tools have changed in this session
     /clear                    begins a new session in this folder; this one is kept
     /compact [focus | undo]   replaces the older part of the context by a summary
     /context                  shows what fills the model's window
@@ -120,6 +128,7 @@ fn help_lists_every_command() {
     /mode [name]              shows or sets what is done without asking
     /model [provider/model]   shows or changes the model
     /output-style [name]      shows or sets how answers are given
+    /rewind [n | undo]        lists the prompts, or goes back to before the nth newest; `files` or `talk` for one only
     /skills                   lists the skills
 
     /deploy [where]           Brings it out
@@ -186,6 +195,7 @@ fn the_bill_names_each_item() {
            15  AGENTS.md
            24  2 tools
           250  your messages
+        99686  free
           318  in all, estimated: 0 % of the 100000 tokens of lab/big-1
     not read or cut: CLAUDE.md: the same as AGENTS.md
     ");

@@ -159,7 +159,7 @@ async fn its_question_names_it_and_a_yes_holds_for_the_family() {
     let Event::ApprovalNeeded { request, agent, session, .. } = asked else { panic!("{asked:?}") };
     assert_eq!(agent.as_deref(), Some("general"));
     assert_ne!(session, room.session);
-    let approval = Approval::Allow { scope: Scope::Session };
+    let approval = Approval::Allow { scope: Scope::Session, rule: None };
     room.submit(Op::Approve { request, approval }).await;
     let second = until(&mut events, |event| {
         matches!(event, Event::ApprovalNeeded { .. } | Event::TurnDone { .. })
@@ -171,7 +171,7 @@ async fn its_question_names_it_and_a_yes_holds_for_the_family() {
     assert_eq!(grants.len(), 1, "kept for the session the user talks to");
     if let Event::ApprovalNeeded { request, agent, .. } = second {
         assert_eq!(agent, None, "the parent asks for itself");
-        let approval = Approval::Allow { scope: Scope::Once };
+        let approval = Approval::Allow { scope: Scope::Once, rule: None };
         room.submit(Op::Approve { request, approval }).await;
         until(&mut events, |event| {
             matches!(event, Event::TurnDone { .. }) && event.session() == Some(room.session)

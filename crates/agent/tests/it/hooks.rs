@@ -362,7 +362,7 @@ async fn a_hook_can_want_the_user_asked_and_hears_of_the_question() {
     while !room.folder.join("asked.json").exists() {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
-    let approval = Approval::Allow { scope: Scope::Once };
+    let approval = Approval::Allow { scope: Scope::Once, rule: None };
     room.submit(Op::Approve { request, approval }).await;
     to_the_end(&mut events).await;
     assert!(room.folder.join("a").exists());

@@ -61,7 +61,7 @@ impl Branch {
             let call = Call { id: id.clone(), name: name.clone(), input };
             asked.push(Part::new(PartBody::Call(call), Origin::Assistant));
             let pieces = vec![Piece::Text { text: (*text).to_owned() }];
-            let result = CallResult { call: id, name, outcome: *outcome, pieces };
+            let result = CallResult { call: id, name, outcome: *outcome, pieces, shown: None };
             results.push(Part::new(PartBody::Result(result), Origin::Workspace));
         }
         self.assistant(asked);

@@ -307,6 +307,7 @@ pub(crate) fn line(event: &Event) -> Option<String> {
         | Event::QuestionAsked { .. }
         | Event::Settled { .. }
         | Event::SessionChanged { .. }
+        | Event::Waiting { .. }
         | Event::CommandDone { .. }
         | Event::Hook { .. }
         | Event::Notice { .. } => format!("{event:?}"),
