@@ -1,0 +1,146 @@
+//! Stored entries as items.
+
+use std::collections::HashMap;
+
+use base::transcript::{CallResult, own_command};
+use base::{CallId, Entry, EntryKind, ModelRef, PartBody, StopReason, Timestamp, Usage};
+
+use super::call::ToolCall;
+use super::item::{Body, Item};
+use super::items::Items;
+use super::note::Note;
+use super::prompt::Prompt;
+use super::thought::Thought;
+use super::words;
+use crate::markdown::Markdown;
+
+/// What is known of the turn whose entries are being read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Running {
+    /// When the user spoke.
+    began: Option<Timestamp>,
+    /// What its calls used so far.
+    usage: Usage,
+    /// How large the context was at its newest answer.
+    pub(crate) context: Option<u64>,
+}
+
+/// Results whose calls are not shown yet: the calls are among older entries.
+pub(crate) type Orphans = HashMap<CallId, CallResult>;
+
+/// Adds the items of a stored entry.
+pub(crate) fn add(entry: &Entry, items: &mut Items, running: &mut Running, orphans: &mut Orphans) {
+    let id = Some(entry.id);
+    match &entry.kind {
+        EntryKind::User { parts } => {
+            if let Some((line, output)) = own_command(parts) {
+                items.push_call(id, ToolCall::own(entry.id, line, output));
+                return;
+            }
+            let prompt = Prompt::of(parts);
+            if !prompt.is_empty() {
+                *running = Running {
+                    began: Some(entry.at),
+                    context: running.context,
+                    ..Running::default()
+                };
+                items.push(Item::new(id, Body::Prompt(prompt)));
+            }
+        }
+        EntryKind::Assistant { parts, model, stop, usage } => {
+            for part in parts {
+                add_said(entry, &part.body, items, orphans);
+            }
+            running.usage += *usage;
+            if usage.total() > 0 {
+                running.context = Some(usage.total());
+            }
+            if let Some(text) = footer(entry, model, *stop, running) {
+                items.push(Item::new(id, Body::Note(Note::Footer(text))));
+            }
+        }
+        EntryKind::ToolResults { parts } => {
+            for result in parts.iter().filter_map(base::Part::as_result) {
+                match items.call_mut(&result.call) {
+                    Some(call) => call.finish(result),
+                    None => drop(orphans.insert(result.call.clone(), result.clone())),
+                }
+            }
+        }
+        EntryKind::Notice { .. }
+        | EntryKind::Compaction { .. }
+        | EntryKind::ModelChange { .. }
+        | EntryKind::Pruned { .. }
+        | EntryKind::Undone { .. }
+        | EntryKind::Prefix { .. }
+        | EntryKind::Checkpoint { .. } => {
+            if let Some(note) = note(&entry.kind, running.context) {
+                items.push(Item::new(id, Body::Note(note)));
+            }
+        }
+    }
+}
+
+/// What an entry about the session says.
+pub(crate) fn note(kind: &EntryKind, context: Option<u64>) -> Option<Note> {
+    match kind {
+        EntryKind::Notice { text } => Some(Note::Notice(text.clone())),
+        EntryKind::Compaction { summary, .. } => {
+            Some(Note::Compaction { before: context, summary: summary.clone() })
+        }
+        EntryKind::ModelChange { to } => Some(Note::Model(to.to_string())),
+        EntryKind::User { .. }
+        | EntryKind::Assistant { .. }
+        | EntryKind::ToolResults { .. }
+        | EntryKind::Pruned { .. }
+        | EntryKind::Undone { .. }
+        | EntryKind::Prefix { .. }
+        | EntryKind::Checkpoint { .. } => None,
+    }
+}
+
+fn add_said(entry: &Entry, body: &PartBody, items: &mut Items, orphans: &mut Orphans) {
+    let id = Some(entry.id);
+    match body {
+        PartBody::Text { text } if !text.trim().is_empty() => {
+            let text = Markdown::new(text);
+            items.push(Item::new(id, Body::Answer { text, is_arriving: false }));
+        }
+        PartBody::Reasoning { text } if !text.trim().is_empty() => {
+            items.push(Item::new(id, Body::Thought(Thought::stored(text))));
+        }
+        PartBody::Call(call) => {
+            let mut made = ToolCall::of(call);
+            if let Some(result) = orphans.remove(&call.id) {
+                made.finish(&result);
+            }
+            items.push_call(id, made);
+        }
+        PartBody::Text { .. }
+        | PartBody::Reasoning { .. }
+        | PartBody::Result(_)
+        | PartBody::File(_)
+        | PartBody::Opaque { .. } => {}
+    }
+}
+
+/// The line below a turn's last answer.
+fn footer(entry: &Entry, model: &ModelRef, stop: StopReason, running: &Running) -> Option<String> {
+    let word = match stop {
+        StopReason::ToolCalls | StopReason::Paused => return None,
+        StopReason::Done | StopReason::Refusal | StopReason::Other => None,
+        StopReason::Length => Some("output limit reached"),
+        StopReason::ContextFull => Some("context is full"),
+        StopReason::Cancelled => Some("stopped"),
+    };
+    let mut told: Vec<String> = word.map(str::to_owned).into_iter().collect();
+    told.push(model.model.clone());
+    if let Some(began) = running.began {
+        let took = u64::try_from(entry.at.since(began).as_millis()).unwrap_or(0);
+        told.extend((took > 0).then(|| words::duration(took)));
+    }
+    if running.usage.total() > 0 {
+        told.push(words::usage(&running.usage));
+    }
+    Some(told.join(" · "))
+}
