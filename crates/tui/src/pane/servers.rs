@@ -1,0 +1,102 @@
+//! MCP and language servers: how they are, and what they said.
+
+use base::protocol::{Query, Reply, ServerKind, ServerState};
+
+use super::list::{Hints, List};
+use super::shared::ask;
+use super::{Pressed, Shared};
+use crate::key::Key;
+use crate::line::Line;
+use crate::look::Look;
+use crate::message::Effect;
+use crate::picker::{Picker, Row};
+use crate::theme::Role;
+
+/// The list of servers.
+#[derive(Debug)]
+pub(crate) struct Servers {
+    pane: u64,
+    folder: String,
+}
+
+impl Servers {
+    /// A list that looks up the servers of our folder.
+    pub(crate) fn new(shared: &Shared) -> Self {
+        Self { pane: shared.pane, folder: shared.folder.clone() }
+    }
+
+    fn look_up(&self) -> Effect {
+        ask(self.pane, 0, Query::Servers { folder: self.folder.clone() })
+    }
+}
+
+impl List for Servers {
+    type Worth = ServerState;
+
+    fn picker(&mut self) -> Picker<ServerState> {
+        Picker::new("servers").in_order()
+    }
+
+    fn has_preview(&self) -> bool {
+        true
+    }
+
+    fn hints(&self) -> Hints {
+        &[("tab", "log"), ("esc", "close"), ("ctrl+r", "look again"), ("shift+up/down", "scroll")]
+    }
+
+    fn open(&mut self) -> Vec<Effect> {
+        vec![self.look_up()]
+    }
+
+    fn hear(&mut self, picker: &mut Picker<ServerState>, _what: u8, reply: Reply) -> Vec<Effect> {
+        if let Reply::Servers { mut servers } = reply {
+            servers.sort_by_key(|server| server.kind == ServerKind::Lsp);
+            let row = |server: &ServerState| {
+                let group = match server.kind {
+                    ServerKind::Mcp => "MCP",
+                    ServerKind::Lsp => "language servers",
+                };
+                let row = Row::new(&server.name).under(group).noted(&server.state);
+                if is_broken(&server.state) {
+                    row.marked("✗").looking(Role::Bad)
+                } else {
+                    row.marked("●")
+                }
+            };
+            let rows = servers.into_iter().map(|server| (row(&server), server)).collect();
+            picker.set(rows, "no servers; settings can name them");
+        }
+        Vec::new()
+    }
+
+    fn key(&mut self, _picker: &mut Picker<ServerState>, key: Key) -> Option<Pressed> {
+        (key == Key::ctrl('r')).then(|| Pressed::Taken(vec![self.look_up()]))
+    }
+
+    fn take(&mut self, _picker: &mut Picker<ServerState>) -> Pressed {
+        Pressed::Taken(Vec::new())
+    }
+
+    fn preview(&mut self, worth: &ServerState, width: usize, look: &Look) -> Vec<Line> {
+        let style = |role| look.theme.style(role);
+        let mut lines = vec![
+            Line::new(&worth.name, style(Role::Strong)),
+            Line::new(&worth.state, style(Role::Muted)),
+            Line::EMPTY,
+        ];
+        if worth.log.is_empty() {
+            lines.push(Line::new("it has said nothing", style(Role::Faint)));
+        }
+        let texts = worth.log.iter().flat_map(|text| text.lines());
+        lines.extend(texts.flat_map(|text| Line::new(text, style(Role::Text)).wrap(width, 2)));
+        lines
+    }
+}
+
+/// States are words for people; these are the ones that ask for attention.
+fn is_broken(state: &str) -> bool {
+    ["fail", "error", "cannot", "exited", "refused", "missing"]
+        .iter()
+        .any(|word| state.contains(word))
+}

@@ -1,0 +1,404 @@
+//! May this run? What would be done, why it is asked, and how long a yes lasts.
+
+use base::protocol::{Approval, Mode, Scope};
+use base::{Block, Op};
+
+use super::choices::{self, Choice};
+use super::{Asked, Drawing, Has, Heard, body};
+use crate::canvas::{Canvas, Point, Rect};
+use crate::field::Field;
+use crate::key::{Button, Code, Key, Mods, Mouse, MouseKind};
+use crate::line::Line;
+use crate::look::Look;
+use crate::message::{Effect, Purpose};
+use crate::picker::footer;
+use crate::theme::Role;
+
+const NO_RULE: &str = "no rule can lift this question: yes once, or no";
+
+/// An answer that can be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// Yes, this one time.
+    Once,
+    /// Yes, as long as the session lasts.
+    Session,
+    /// Yes, by a rule.
+    Always,
+    /// No.
+    No,
+    /// No, with a note to the model.
+    Tell,
+}
+
+/// What is being written.
+#[derive(Debug)]
+enum Writing {
+    Nothing,
+    /// The rule that a lasting yes keeps, and where it counts.
+    Rule(Field, Scope),
+    /// What the model should do instead.
+    Note(Field),
+}
+
+/// What is asked and why, laid out.
+struct Head {
+    what: Vec<Line>,
+    why: Vec<Line>,
+}
+
+impl Head {
+    fn len(&self) -> usize {
+        self.what.len() + self.why.len()
+    }
+
+    /// As much of both as fits into some rows: the end of what is asked goes first, then that of why.
+    fn fit(&self, rows: usize) -> impl ExactSizeIterator<Item = &Line> {
+        let what = self.what.len().min(rows.saturating_sub(self.why.len()).max(rows.div_ceil(2)));
+        let why = self.why.len().min(rows - what.min(rows));
+        let lines: Vec<&Line> = self.what[..what].iter().chain(&self.why[..why]).collect();
+        lines.into_iter()
+    }
+}
+
+/// A question about permission that waits.
+#[derive(Debug)]
+pub(super) struct Permission {
+    pub(super) asked: Asked,
+    at: usize,
+    writing: Writing,
+    top: usize,
+    /// Rows that the body has and has room for, as it was drawn last.
+    rows: (usize, usize),
+    hits: Vec<Rect>,
+    /// The body, laid out for a width and a look.
+    laid_out: Option<(usize, u32, Vec<Line>)>,
+}
+
+impl Permission {
+    /// A question that was just asked.
+    pub(super) fn new(asked: Asked) -> Self {
+        let writing = Writing::Nothing;
+        Self { asked, at: 0, writing, top: 0, rows: (0, 0), hits: Vec::new(), laid_out: None }
+    }
+
+    /// A key, with the keys or from an empty composer.
+    pub(super) fn key(&mut self, key: Key) -> Heard {
+        if !matches!(self.writing, Writing::Nothing) && !super::is_scroll(key) {
+            return self.write(key);
+        }
+        match key {
+            Key { code: Code::Up, mods: Mods::SHIFT } => self.scroll(-1),
+            Key { code: Code::Down, mods: Mods::SHIFT } => self.scroll(1),
+            Key { code: Code::PageUp, mods: Mods::NONE } => self.scroll(-8),
+            Key { code: Code::PageDown, mods: Mods::NONE } => self.scroll(8),
+            Key { code: Code::Up | Code::Left, mods: Mods::NONE } => self.go(-1),
+            Key { code: Code::Down | Code::Right, mods: Mods::NONE } => self.go(1),
+            Key { code: Code::Enter, mods: Mods::NONE } => self.take(),
+            Key { code: Code::Esc, mods: Mods::NONE } => Heard::Leaves,
+            Key { code: Code::Char(c), mods: Mods::NONE } => self.letter(c),
+            _ => Heard::Nothing,
+        }
+    }
+
+    /// The mouse: a click chooses, a click on what is chosen answers.
+    pub(super) fn mouse(&mut self, mouse: Mouse) -> Heard {
+        match mouse.kind {
+            MouseKind::WheelUp => self.scroll(-3),
+            MouseKind::WheelDown => self.scroll(3),
+            MouseKind::Down(Button::Left) => {
+                match self.hits.iter().position(|hit| hit.contains(mouse.at)) {
+                    Some(hit) if hit == self.at => self.take(),
+                    Some(hit) => {
+                        self.at = hit;
+                        Heard::Taken
+                    }
+                    None => Heard::Nothing,
+                }
+            }
+            MouseKind::Down(_) | MouseKind::Up(_) | MouseKind::Drag(_) => Heard::Nothing,
+        }
+    }
+
+    /// Pasted text; whether it was of use.
+    pub(super) fn paste(&mut self, text: &str) -> bool {
+        match &mut self.writing {
+            Writing::Nothing => false,
+            Writing::Rule(field, _) | Writing::Note(field) => {
+                field.insert(text);
+                true
+            }
+        }
+    }
+
+    /// Whether not all of what is asked about is seen.
+    pub(super) fn scrolls(&self) -> bool {
+        self.rows.0 > self.rows.1
+    }
+
+    /// Rows it wants.
+    pub(super) fn height(&mut self, width: u16, look: &Look) -> u16 {
+        let width = width.saturating_sub(2);
+        let head = self.head(usize::from(width), look).len();
+        let body = self.body(usize::from(width), look).len();
+        let all = 2 + head + body + self.choices().len();
+        u16::try_from(all).unwrap_or(u16::MAX)
+    }
+
+    /// Draws it and returns where the caret is.
+    pub(super) fn draw(&mut self, canvas: &mut Canvas, drawing: &Drawing<'_>) -> Option<Point> {
+        let Drawing { area, look, has, .. } = *drawing;
+        canvas.fill(area, look.theme.style(Role::Panel));
+        let (title, rest) = area.split_top(1);
+        super::title(canvas, title, "may this run?", drawing);
+        let rest = rest.inset(1, 0);
+        // On a small screen the reason is worth more than hints, which the title gives in short.
+        let has_footer = rest.height >= super::ROOMY || !matches!(self.writing, Writing::Nothing);
+        let (rest, foot) = rest.split_bottom(u16::from(has_footer && rest.height > 3));
+        footer(canvas, foot, &self.hints(drawing), look);
+        if !matches!(self.writing, Writing::Nothing) {
+            return self.draw_writing(canvas, rest, look).filter(|_| has == Has::Keys);
+        }
+        let choices = self.choices();
+        let head = self.head(rest.width.into(), look);
+        let lines = self.body(rest.width.into(), look).len();
+        let listed = u16::try_from(choices.len()).unwrap_or(0);
+        let head_rows = u16::try_from(head.len()).unwrap_or(u16::MAX);
+        // A row an answer, if that leaves a few for what is asked about.
+        let wanted = head_rows.saturating_add(u16::try_from(lines.min(4)).unwrap_or(4));
+        let is_listed = rest.height >= listed.saturating_add(wanted);
+        let below = if is_listed { listed } else { choices::packed_height(&choices, rest.width) };
+        let (above, below) = rest.split_bottom(below.min(rest.height.saturating_sub(1)));
+        self.draw_above(canvas, above, &head, look);
+        let chosen = (self.at, look);
+        self.hits = if is_listed {
+            choices::rows(canvas, below, &choices, chosen)
+        } else {
+            choices::packed(canvas, below, &choices, chosen)
+        };
+        None
+    }
+
+    fn draw_above(&mut self, canvas: &mut Canvas, area: Rect, head: &Head, look: &Look) {
+        let count = self.body(area.width.into(), look).len();
+        // On the smallest screen, too, nothing is allowed unseen: one row is what would be done.
+        let kept = if count == 0 { 0 } else { (area.height / 2).max(1).min(area.height) };
+        let lines = head.fit(usize::from(area.height - kept));
+        let (top, rest) = area.split_top(u16::try_from(lines.len()).unwrap_or(u16::MAX));
+        canvas.lines(top, lines);
+        self.rows = (count, usize::from(rest.height));
+        self.scroll(0);
+        let first = self.top;
+        canvas.lines(rest, self.body(area.width.into(), look).iter().skip(first));
+        let hidden = count.saturating_sub(first + usize::from(rest.height));
+        if hidden > 0 && rest.height > 0 {
+            let words = format!(" {hidden} more, shift+down ");
+            let wide = u16::try_from(words.len()).unwrap_or(0).min(rest.width);
+            let at = Rect { x: rest.right() - wide, y: rest.bottom() - 1, width: wide, height: 1 };
+            canvas.text(at, &words, look.theme.style(Role::Muted));
+        }
+    }
+
+    fn draw_writing(&mut self, canvas: &mut Canvas, area: Rect, look: &Look) -> Option<Point> {
+        self.hits.clear();
+        let style = |role| look.theme.style(role);
+        let (label, field, hint) = match &self.writing {
+            Writing::Nothing => return None,
+            Writing::Rule(field, Scope::Always) => ("rule, in every project:", field, "a rule"),
+            Writing::Rule(field, Scope::Once | Scope::Session | Scope::Project) => {
+                ("rule, in this project:", field, "a rule")
+            }
+            Writing::Note(field) => {
+                ("no; tell the model what to do instead:", field, "use pnpm here")
+            }
+        };
+        let head = self.head(area.width.into(), look);
+        let (above, below) = area.split_bottom(2);
+        canvas.lines(above, head.fit(above.height.into()));
+        let (first, second) = below.split_top(below.height.saturating_sub(1));
+        canvas.text(first, label, style(Role::Muted));
+        let x = canvas.text(second, if look.unicode { "› " } else { "> " }, style(Role::Accent));
+        let row = Rect { x, width: second.right().saturating_sub(x), ..second };
+        field.draw(canvas, row, (hint, style(Role::Faint)), style(Role::Text))
+    }
+
+    /// What is asked, who asks and why.
+    fn head(&self, width: usize, look: &Look) -> Head {
+        let style = |role| look.theme.style(role);
+        let Asked { title, reason, risky, body, .. } = &self.asked;
+        // "it changes a.rs" needs no "a.rs" above it.
+        let says_all = matches!(body, Some(Block::Diff { .. })) && reason.contains(title.as_str());
+        let (what, reason) = if says_all { (reason, "") } else { (title, reason.as_str()) };
+        let what = body::marked(what, risky, style(Role::Strong), look);
+        let mut why = Line::EMPTY;
+        if let Some(agent) = &self.asked.agent {
+            why.push(format!("{agent} asks: "), style(Role::Accent));
+        }
+        why.push(reason, style(Role::Muted));
+        let mode = match self.asked.mode {
+            Mode::Default => "",
+            Mode::AcceptEdits => " (mode: accept edits)",
+            Mode::Plan => " (mode: plan)",
+            Mode::DontAsk => " (mode: don't ask)",
+            Mode::Bypass => " (mode: bypass)",
+        };
+        why.push(mode, style(Role::Faint));
+        let why = if why.width() == 0 { Vec::new() } else { why.wrap(width, 0) };
+        Head { what: what.wrap(width, 2), why }
+    }
+
+    fn body(&mut self, width: usize, look: &Look) -> &[Line] {
+        let is_fresh = |(wide, version, _): &(usize, u32, Vec<Line>)| {
+            (*wide, *version) == (width, look.version)
+        };
+        if !self.laid_out.as_ref().is_some_and(is_fresh) {
+            let block = self.asked.body.as_ref();
+            let lines = block.map(|block| body::lines(block, &self.asked, width, look));
+            self.laid_out = Some((width, look.version, lines.unwrap_or_default()));
+        }
+        self.laid_out.as_ref().map_or(&[], |(_, _, lines)| lines)
+    }
+
+    fn answers(&self) -> &'static [Answer] {
+        if self.asked.rules.is_empty() {
+            &[Answer::Once, Answer::No, Answer::Tell]
+        } else {
+            &[Answer::Once, Answer::Session, Answer::Always, Answer::No, Answer::Tell]
+        }
+    }
+
+    fn choices(&self) -> Vec<Choice> {
+        let rule = self.asked.rules.join(" · ");
+        let choice = |answer: &Answer| {
+            let (key, short, long, detail) = match answer {
+                Answer::Once => ("y", "once", "yes, once", ""),
+                Answer::Session => ("s", "session", "yes, for this session", ""),
+                Answer::Always => ("a", "always", "yes, always in this project:", rule.as_str()),
+                Answer::No => ("n", "no", "no", ""),
+                Answer::Tell => ("t", "tell", "no, and tell the model what to do instead", ""),
+            };
+            let [key, short, long, detail] = [key, short, long, detail].map(str::to_owned);
+            Choice { key, short, long, detail }
+        };
+        self.answers().iter().map(choice).collect()
+    }
+
+    fn hints<'a>(&self, drawing: &Drawing<'a>) -> Vec<(&'a str, &'a str)> {
+        match (&self.writing, drawing.has) {
+            (Writing::Rule(..), _) => {
+                vec![("enter", "keep"), ("esc", "back"), ("tab", "where it counts")]
+            }
+            (Writing::Note(_), _) => vec![("enter", "send"), ("esc", "back")],
+            (Writing::Nothing, Has::Keys) if self.asked.rules.is_empty() => {
+                vec![("enter", "choose"), ("esc", "to the prompt")]
+            }
+            (Writing::Nothing, Has::Keys) => {
+                vec![("enter", "choose"), ("e", "edit the rule"), ("esc", "to the prompt")]
+            }
+            (Writing::Nothing, Has::OnlySpareKeys) => {
+                vec![("up/down, enter", "choose"), (drawing.yes, "yes"), ("tab", "to the question")]
+            }
+            (Writing::Nothing, Has::OnlyShortcuts) => {
+                vec![(drawing.yes, "yes"), ("tab", "to the question")]
+            }
+        }
+    }
+
+    fn scroll(&mut self, by: isize) -> Heard {
+        let most = self.rows.0.saturating_sub(self.rows.1);
+        self.top = self.top.saturating_add_signed(by).min(most);
+        Heard::Taken
+    }
+
+    fn go(&mut self, by: isize) -> Heard {
+        let count = self.answers().len();
+        self.at = (self.at + count).saturating_add_signed(by) % count;
+        Heard::Taken
+    }
+
+    fn letter(&mut self, c: char) -> Heard {
+        let digit = c.to_digit(10).and_then(|digit| usize::try_from(digit).ok());
+        match (c, digit) {
+            (_, Some(digit)) => match self.answers().get(digit.wrapping_sub(1)) {
+                Some(answer) => self.give(*answer),
+                None => Heard::Taken,
+            },
+            ('y', None) => self.give(Answer::Once),
+            ('s', None) => self.give(Answer::Session),
+            ('a', None) => self.give(Answer::Always),
+            ('n', None) => self.give(Answer::No),
+            ('t', None) => self.give(Answer::Tell),
+            ('e', None) => self.edit_rule(),
+            // The user is in the question: what they type is not for the composer.
+            (_, None) => Heard::Taken,
+        }
+    }
+
+    fn take(&mut self) -> Heard {
+        match self.answers().get(self.at) {
+            Some(answer) => self.give(*answer),
+            None => Heard::Taken,
+        }
+    }
+
+    fn edit_rule(&mut self) -> Heard {
+        let Some(rule) = self.asked.rules.first() else { return Heard::Refused(NO_RULE) };
+        self.writing = Writing::Rule(Field::new(rule), Scope::Project);
+        Heard::WantsKeys
+    }
+
+    /// An answer is given, or what it needs is asked for.
+    pub(super) fn give(&mut self, answer: Answer) -> Heard {
+        if !self.answers().contains(&answer) {
+            return Heard::Refused(NO_RULE);
+        }
+        let allow = |scope| Approval::Allow { scope, rule: None };
+        match answer {
+            Answer::Once => self.answer(allow(Scope::Once)),
+            Answer::Session => self.answer(allow(Scope::Session)),
+            Answer::Always => self.answer(allow(Scope::Project)),
+            Answer::No => self.answer(Approval::Deny { instead: None }),
+            Answer::Tell => {
+                self.writing = Writing::Note(Field::default());
+                Heard::WantsKeys
+            }
+        }
+    }
+
+    fn answer(&self, approval: Approval) -> Heard {
+        let op = Op::Approve { request: self.asked.request, approval };
+        Heard::Answered(Box::new(Effect::Submit { op, purpose: Purpose::Answer }))
+    }
+
+    /// A key while something is being written.
+    fn write(&mut self, key: Key) -> Heard {
+        match (key, &mut self.writing) {
+            (_, Writing::Nothing) => Heard::Nothing,
+            (Key { code: Code::Esc, .. }, _) => {
+                self.writing = Writing::Nothing;
+                Heard::Taken
+            }
+            (Key { code: Code::Tab, .. }, Writing::Rule(_, scope)) => {
+                *scope = if *scope == Scope::Project { Scope::Always } else { Scope::Project };
+                Heard::Taken
+            }
+            (Key { code: Code::Enter, mods: Mods::NONE }, Writing::Rule(field, scope)) => {
+                let (rule, scope) = (field.text().trim().to_owned(), *scope);
+                if rule.is_empty() {
+                    return Heard::Refused("an empty rule allows nothing: write one, or esc");
+                }
+                // Unchanged, all the proposed ones are kept, not only the first.
+                let rule = (self.asked.rules.first() != Some(&rule)).then_some(rule);
+                self.answer(Approval::Allow { scope, rule })
+            }
+            (Key { code: Code::Enter, mods: Mods::NONE }, Writing::Note(field)) => {
+                let note = field.text().trim().to_owned();
+                self.answer(Approval::Deny { instead: (!note.is_empty()).then_some(note) })
+            }
+            (key, Writing::Rule(field, _) | Writing::Note(field)) => {
+                field.key(key);
+                Heard::Taken
+            }
+        }
+    }
+}
