@@ -1,0 +1,221 @@
+//! Answers to look-ups, and what comes of operations.
+
+use base::protocol::{ClientError, Place, Reply, SessionState};
+
+use super::says::with_own;
+use super::{App, WINDOW};
+use crate::message::{Asker, Effect, Purpose};
+use crate::pane::Pane;
+use crate::transcript::More;
+use crate::welcome::Welcome;
+
+impl App {
+    /// The answer to a look-up.
+    pub(super) fn take_answer(
+        &mut self,
+        asker: Asker,
+        reply: Result<Reply, ClientError>,
+    ) -> Vec<Effect> {
+        if let Asker::Pane { pane, what } = asker {
+            let top = self.panes.iter_mut().find(|(number, _)| *number == pane);
+            return top.map_or_else(Vec::new, |(_, pane)| pane.hear(what, reply));
+        }
+        match reply {
+            Ok(reply) => self.take_reply(asker, reply),
+            Err(error) if matters(asker) => vec![Effect::Say(error.to_string())],
+            Err(_) => Vec::new(),
+        }
+    }
+
+    fn take_reply(&mut self, asker: Asker, reply: Reply) -> Vec<Effect> {
+        if let (Asker::State(session), Reply::State(state)) = (asker, reply.clone()) {
+            if session == self.session.id {
+                return self.take_state(*state);
+            }
+            return Vec::new();
+        }
+        match reply {
+            Reply::Place(place) => self.take_place(*place),
+            Reply::Offers { offers } => {
+                self.offers.clone_from(&offers);
+                self.composer.set_offers(with_own(offers));
+                Vec::new()
+            }
+            Reply::Files { paths } => {
+                if asker == (Asker::Files { turn: self.files.0 }) {
+                    let search = self.files.1.clone();
+                    self.composer.offer_files(&search, paths);
+                }
+                Vec::new()
+            }
+            Reply::History { prompts } => {
+                self.composer.set_history(prompts);
+                Vec::new()
+            }
+            Reply::Recalled { value } => {
+                self.take_recalled(asker, value);
+                Vec::new()
+            }
+            Reply::Entries { entries } => {
+                let Asker::Entries(session) = asker else { return Vec::new() };
+                if session != self.session.id {
+                    return Vec::new();
+                }
+                let more = if entries.len() < WINDOW { More::Nothing } else { More::Older };
+                if self.is_loaded {
+                    self.transcript.prepend(&entries, more);
+                } else {
+                    self.is_loaded = true;
+                    self.transcript.load(session, &entries, more);
+                }
+                Vec::new()
+            }
+            Reply::Sessions { .. }
+            | Reply::State(_)
+            | Reply::Found { .. }
+            | Reply::Models { .. }
+            | Reply::Changes { .. }
+            | Reply::Checkpoints { .. }
+            | Reply::Context(_)
+            | Reply::Providers { .. }
+            | Reply::Servers { .. } => Vec::new(),
+        }
+    }
+
+    fn take_state(&mut self, state: SessionState) -> Vec<Effect> {
+        let is_unfinished = state.is_unfinished && !state.is_running;
+        self.session.take(state);
+        let mut effects = vec![Effect::Title(self.window_title())];
+        if is_unfinished {
+            effects.push(Effect::Say(
+                "the last turn broke off · /continue goes on with it".to_owned(),
+            ));
+        }
+        effects
+    }
+
+    /// How things stand in our folder: the first questions, if there are any to ask.
+    fn take_place(&mut self, place: Place) -> Vec<Effect> {
+        if let Some(model) = &place.model {
+            self.session.take_default(model);
+        }
+        if !self.session.is_begun && !self.session.is_mode_chosen {
+            self.session.mode = place.mode;
+        }
+        let is_first = self.place.is_none();
+        self.place = Some(place.clone());
+        // An instruction file alone is no reason to stand between the user and the prompt: the empty
+        // conversation offers it.
+        let must_ask = Welcome::is_needed(&Place { init: None, ..place.clone() });
+        if !is_first || !must_ask {
+            return self.first_words();
+        }
+        self.panes_opened += 1;
+        let mut welcome = Welcome::new(&self.shared(self.panes_opened), place);
+        let effects = welcome.open();
+        self.is_welcoming = true;
+        self.panes.push((self.panes_opened, Box::new(welcome)));
+        effects
+    }
+
+    /// What the command line wants said first.
+    fn first_words(&mut self) -> Vec<Effect> {
+        let Some(prompt) = self.beginning.prompt.take() else { return Vec::new() };
+        self.composer.set_text(&prompt);
+        vec![Effect::Perform(crate::keymap::Action::Send)]
+    }
+
+    fn take_recalled(&mut self, asker: Asker, value: Option<String>) {
+        let Some(value) = value else { return };
+        if asker == Asker::Draft && self.composer.is_empty() {
+            self.draft.kept.clone_from(&value);
+            self.composer.set_text(&value);
+        }
+        if asker == Asker::Favourites {
+            self.recent = value.lines().map(str::to_owned).collect();
+        }
+    }
+
+    /// What came of an operation.
+    pub(super) fn take_outcome(
+        &mut self,
+        purpose: Purpose,
+        outcome: Result<(), ClientError>,
+    ) -> Vec<Effect> {
+        match (purpose, outcome) {
+            (Purpose::Login, outcome) => {
+                let Some((_, pane)) = self.panes.last_mut() else { return Vec::new() };
+                let mut effects = pane.submitted(purpose, outcome);
+                if pane.is_done() {
+                    effects.extend(self.close_pane());
+                }
+                effects
+            }
+            (Purpose::Say | Purpose::Answer | Purpose::Other, Ok(())) => Vec::new(),
+            (Purpose::Fork(into), Ok(())) => vec![Effect::Enter(into)],
+            (Purpose::Say, Err(error)) => {
+                if let Some(text) = self.sent.take().filter(|_| self.composer.is_empty()) {
+                    self.composer.set_text(&text);
+                }
+                self.transcript.notice(&error.to_string());
+                Vec::new()
+            }
+            (Purpose::Answer | Purpose::Fork(_) | Purpose::Other, Err(error)) => {
+                vec![Effect::Say(error.to_string())]
+            }
+        }
+    }
+
+    pub(super) fn take_edited(&mut self, edited: Result<String, String>) -> Vec<Effect> {
+        match edited {
+            Ok(text) => {
+                self.composer.set_text(text.trim_end_matches('\n'));
+                self.composer_changed()
+            }
+            Err(problem) => vec![Effect::Say(problem)],
+        }
+    }
+
+    pub(super) fn take_picture(&mut self, picture: Result<Vec<u8>, String>) -> Vec<Effect> {
+        match picture {
+            Ok(bytes) => self.attach("pasted.png", bytes, "image/png"),
+            Err(problem) => vec![Effect::Say(problem)],
+        }
+    }
+
+    pub(super) fn take_file(
+        &mut self,
+        path: &str,
+        file: Result<(Vec<u8>, String), String>,
+    ) -> Vec<Effect> {
+        match file {
+            Ok((bytes, media_type)) => self.attach(path, bytes, &media_type),
+            Err(problem) => {
+                // What was pasted was meant as text, then.
+                self.composer.insert(path);
+                vec![Effect::Say(problem)]
+            }
+        }
+    }
+
+    fn attach(&mut self, name: &str, bytes: Vec<u8>, media_type: &str) -> Vec<Effect> {
+        match self.composer.attach(name, bytes, media_type) {
+            Ok(()) => self.composer_changed(),
+            Err(problem) => vec![Effect::Say(problem.to_string())],
+        }
+    }
+}
+
+/// Whether the user waits for an answer that failed to come.
+fn matters(asker: Asker) -> bool {
+    match asker {
+        Asker::State(_) | Asker::Entries(_) | Asker::Place => true,
+        Asker::Providers
+        | Asker::Offers
+        | Asker::Files { .. }
+        | Asker::History
+        | Asker::Draft
+        | Asker::Favourites
+        | Asker::Pane { .. } => false,
+    }
+}

@@ -1,0 +1,136 @@
+//! The side pane of a wide terminal: session, model, context, todos, changed files.
+
+use base::block::TodoState;
+
+use super::App;
+use super::status::{mode_words, short_model};
+use crate::canvas::{Canvas, Rect};
+use crate::line::Line;
+use crate::text;
+use crate::theme::Role;
+use crate::transcript::money;
+
+/// Todos shown.
+const TODOS: usize = 12;
+/// Changed files shown.
+const FILES: usize = 12;
+
+impl App {
+    pub(super) fn draw_side(&self, canvas: &mut Canvas, area: Rect) {
+        let style = |role| self.look.theme.style(role);
+        let bar = if self.look.unicode { "│" } else { "|" };
+        for y in area.y..area.bottom() {
+            canvas.text(Rect { y, height: 1, ..area }, bar, style(Role::Faint));
+        }
+        let inner = Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area };
+        let width = usize::from(inner.width);
+        let mut rows: Vec<Line> = Vec::new();
+        let title = self.session.title.as_deref().unwrap_or("new session");
+        rows.extend(Line::new(title, style(Role::Strong)).wrap(width, 0).into_iter().take(3));
+        rows.push(Line::EMPTY);
+        rows.extend(self.side_model(width));
+        rows.extend(self.side_todos(width));
+        rows.extend(self.side_files(width));
+        canvas.lines(inner, &rows);
+    }
+
+    fn side_model(&self, width: usize) -> Vec<Line> {
+        let style = |role| self.look.theme.style(role);
+        let session = &self.session;
+        let mut rows = Vec::new();
+        if let Some(model) = &session.model {
+            let name = text::ellipsis(short_model(&model.model), width).into_owned();
+            rows.push(Line::new(name, style(Role::Text)));
+            rows.push(Line::new(model.provider.clone(), style(Role::Faint)));
+        }
+        let (mode, role) = mode_words(session.mode);
+        if !mode.is_empty() {
+            rows.push(Line::new(mode, style(role)));
+        }
+        if let Some(full) = session.fullness() {
+            rows.push(
+                Line::new(gauge(full, self.look.unicode), style(Role::Accent))
+                    .then(format!(" {full}% of {}", thousands(session.window)), style(Role::Muted)),
+            );
+        }
+        let tokens = session.usage.prompt() + session.usage.output;
+        if tokens > 0 {
+            let words = format!("{} tokens · {}", thousands(tokens), money(session.cost));
+            rows.push(Line::new(words, style(Role::Muted)));
+        }
+        rows
+    }
+
+    fn side_todos(&self, width: usize) -> Vec<Line> {
+        let style = |role| self.look.theme.style(role);
+        let todos = &self.session.todos;
+        if todos.is_empty() {
+            return Vec::new();
+        }
+        let done = todos.iter().filter(|todo| todo.state == TodoState::Completed).count();
+        let head = format!("todos {done}/{}", todos.len());
+        let mut rows = vec![Line::EMPTY, Line::new(head, style(Role::Muted))];
+        for todo in todos.iter().take(TODOS) {
+            let (mark, role) = match todo.state {
+                TodoState::Pending => ("○ ", Role::Muted),
+                TodoState::InProgress => ("● ", Role::Accent),
+                TodoState::Completed => ("✓ ", Role::Faint),
+            };
+            let line = Line::new(mark, style(role)).then(todo.text.as_str(), style(role));
+            rows.extend(line.wrap(width, 2).into_iter().take(2));
+        }
+        rows
+    }
+
+    fn side_files(&self, width: usize) -> Vec<Line> {
+        let style = |role| self.look.theme.style(role);
+        if self.session.changed.is_empty() {
+            return Vec::new();
+        }
+        let head = format!("{} changed", self.session.changed.len());
+        let mut rows = vec![Line::EMPTY, Line::new(head, style(Role::Muted))];
+        for (path, (added, removed)) in self.session.changed.iter().take(FILES) {
+            let counts = format!(" +{added} -{removed}");
+            let room = width.saturating_sub(text::width(&counts));
+            let name = tail(path, room);
+            rows.push(
+                Line::new(name, style(Role::Text))
+                    .then(format!(" +{added}"), style(Role::Good))
+                    .then(format!(" -{removed}"), style(Role::Bad)),
+            );
+        }
+        rows
+    }
+}
+
+/// The end of a path, which tells more than its beginning.
+fn tail(path: &str, cells: usize) -> String {
+    if text::width(path) <= cells {
+        return path.to_owned();
+    }
+    let mut kept = String::new();
+    for grapheme in text::graphemes(path).rev() {
+        if text::width(&kept) + text::width(grapheme) + 1 > cells {
+            break;
+        }
+        kept.insert_str(0, grapheme);
+    }
+    format!("…{kept}")
+}
+
+fn gauge(percent: u64, unicode: bool) -> String {
+    let filled = usize::try_from(percent / 10).unwrap_or(0).min(10);
+    let (full, empty) = if unicode { ("█", "░") } else { ("#", ".") };
+    format!("{}{}", full.repeat(filled), empty.repeat(10 - filled))
+}
+
+/// A count of tokens as a reader says it.
+pub(super) fn thousands(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..1_000_000 => format!("{}k", count / 1_000),
+        _ => {
+            format!("{:.1}M", f64::from(u32::try_from(count / 1_000).unwrap_or(u32::MAX)) / 1_000.0)
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The line below the composer and the one above it: what is set, what is going on, what was just said.
+
+use base::protocol::Mode;
+use base::{Effort, Money};
+
+use super::App;
+use super::session::Turn;
+use crate::canvas::{Canvas, Rect};
+use crate::keymap::Action;
+use crate::line::Line;
+use crate::message::Screen;
+use crate::text;
+use crate::theme::Role;
+use crate::transcript::money;
+
+/// How long something of passing interest is shown.
+const SHOWN_MS: u64 = 5_000;
+/// Pictures of the spinner.
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/// Pictures of the spinner where only ASCII is shown.
+const PLAIN_SPINNER: [&str; 4] = ["-", "\\", "|", "/"];
+
+/// What was just said, and until when it is shown.
+#[derive(Debug, Default)]
+pub(super) struct Status {
+    said: Option<(String, u64)>,
+}
+
+impl Status {
+    pub(super) fn say(&mut self, text: String, now_ms: u64) {
+        self.said = Some((text, now_ms + SHOWN_MS));
+    }
+
+    /// What was said is true no more.
+    pub(super) fn hush(&mut self) {
+        self.said = None;
+    }
+
+    /// Time has passed.
+    pub(super) fn pass(&mut self, now_ms: u64) {
+        if self.said.as_ref().is_some_and(|(_, until)| *until <= now_ms) {
+            self.said = None;
+        }
+    }
+
+    pub(super) fn until_ms(&self) -> Option<u64> {
+        self.said.as_ref().map(|(_, until)| *until)
+    }
+}
+
+impl App {
+    /// The line below the composer: folder and mode at the left, model, context and cost at the right.
+    pub(super) fn draw_status(&self, canvas: &mut Canvas, area: Rect) {
+        let style = |role| self.look.theme.style(role);
+        let right = self.figures();
+        let wide = u16::try_from(text::width(&right)).unwrap_or(u16::MAX);
+        let (left_area, right_area) = if wide + 12 < area.width {
+            area.split_left(area.width - wide)
+        } else {
+            (area, Rect { width: 0, ..area })
+        };
+        let mut left = Line::EMPTY;
+        if let Some((said, _)) = &self.status.said {
+            left.push(said.as_str(), style(Role::Accent));
+        } else if !self.transcript.is_following() && self.screen == Screen::Full {
+            let key = self.keys.hint(Action::ScrollBottom);
+            left.push(format!("{key} to the newest"), style(Role::Accent));
+        } else {
+            let (mode, role) = mode_words(self.mode());
+            left.push(mode, style(role));
+            if !mode.is_empty() {
+                left.push(" · ", style(Role::Faint));
+            }
+            left.push(self.where_we_are(), style(Role::Muted));
+        }
+        canvas.line(Rect { width: left_area.width.saturating_sub(1), ..left_area }, &left);
+        canvas.text(right_area, &right, style(Role::Muted));
+    }
+
+    /// Model, effort, how full the context is, and what it cost.
+    fn figures(&self) -> String {
+        let session = &self.session;
+        let model = session.model.as_ref().map(|model| short_model(&model.model).to_owned());
+        let effort = session.effort.map(|effort: Effort| effort.to_string());
+        let full = session.fullness().filter(|_| session.used > 0).map(|full| format!("{full}%"));
+        let cost = (session.cost != Money::default()).then(|| money(session.cost));
+        let parts: Vec<String> = [model, effort, full, cost].into_iter().flatten().collect();
+        parts.join(" · ")
+    }
+
+    fn where_we_are(&self) -> String {
+        let folder = self.folder();
+        let place = self.place.as_ref().filter(|place| place.folder == folder);
+        let folder = below_home(folder, self.env.get("HOME").unwrap_or_default());
+        match place.and_then(|place| place.branch.as_ref()) {
+            Some(branch) => format!("{folder} ({branch})"),
+            None => folder,
+        }
+    }
+
+    /// The line above the composer while something is going on.
+    pub(super) fn activity(&self) -> Option<Line> {
+        let style = |role| self.look.theme.style(role);
+        if !self.session.is_running() {
+            return None;
+        }
+        let waits = !self.panels.is_empty();
+        let seconds = self.look.now_ms.saturating_sub(self.session.since_ms) / 1000;
+        let words = match self.session.turn {
+            _ if waits => "waiting for your answer",
+            Turn::Stops => "stopping",
+            Turn::Runs | Turn::None => "working",
+        };
+        let mut line = Line::EMPTY;
+        line.push(if waits { "? " } else { self.spinner() }, style(Role::Accent));
+        line.push(words, style(Role::Text));
+        line.push(format!(" · {}", duration(seconds)), style(Role::Muted));
+        let stop = self.keys.hint(Action::Stop);
+        let hint = if self.composer.is_empty() {
+            let edit = self.keys.hint(Action::OpenQueue);
+            let queue = if self.session.waiting.is_empty() {
+                String::new()
+            } else {
+                format!(" · {edit} edits what waits")
+            };
+            format!(" · {stop} stops{queue}")
+        } else {
+            let later = self.keys.hint(Action::SendLater);
+            format!(" · enter joins the turn · {later} waits for its end · {stop} stops")
+        };
+        line.push(hint, style(Role::Faint));
+        Some(line)
+    }
+
+    fn spinner(&self) -> &'static str {
+        let frame = usize::try_from(self.look.frame).unwrap_or(0);
+        if self.look.unicode {
+            ["⠋ ", "⠙ ", "⠹ ", "⠸ ", "⠼ ", "⠴ ", "⠦ ", "⠧ ", "⠇ ", "⠏ "][frame % SPINNER.len()]
+        } else {
+            ["- ", "\\ ", "| ", "/ "][frame % PLAIN_SPINNER.len()]
+        }
+    }
+
+    /// Prompts that wait, a row each.
+    pub(super) fn waiting_rows(&self, most: usize) -> Vec<Line> {
+        let style = |role| self.look.theme.style(role);
+        let waiting = &self.session.waiting;
+        let mut rows: Vec<Line> = waiting
+            .iter()
+            .take(most)
+            .map(|prompt| {
+                let words = prompt.parts.iter().find_map(base::Part::as_text).unwrap_or("…");
+                let first = words.lines().next().unwrap_or_default();
+                let how = match prompt.delivery {
+                    base::protocol::Delivery::Steer => "joins ",
+                    base::protocol::Delivery::Queue => "waits ",
+                };
+                Line::new(how, style(Role::Faint)).then(first, style(Role::Muted))
+            })
+            .collect();
+        if waiting.len() > most
+            && let Some(last) = rows.last_mut()
+        {
+            last.push(format!("  and {} more", waiting.len() - most), style(Role::Faint));
+        }
+        rows
+    }
+}
+
+/// What a mode is called, and how loudly.
+pub(super) fn mode_words(mode: Mode) -> (&'static str, Role) {
+    match mode {
+        Mode::Default => ("", Role::Muted),
+        Mode::AcceptEdits => ("accept edits", Role::Good),
+        Mode::Plan => ("plan", Role::Accent),
+        Mode::DontAsk => ("don't ask", Role::Warning),
+        Mode::Bypass => ("asks nothing", Role::Bad),
+    }
+}
+
+/// A folder as a shell's prompt shows it.
+fn below_home(folder: &str, home: &str) -> String {
+    let home = home.trim_end_matches('/');
+    match folder.strip_prefix(home).filter(|_| !home.is_empty()) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
+        Some(_) | None => folder.to_owned(),
+    }
+}
+
+/// A model's id without what only its provider needs.
+pub(super) fn short_model(id: &str) -> &str {
+    id.rsplit('/').next().unwrap_or(id)
+}
+
+/// Seconds as a reader says them.
+pub(super) fn duration(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}

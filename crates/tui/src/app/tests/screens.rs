@@ -1,0 +1,102 @@
+//! What the interface shows, and what keys ask of the mind.
+
+use base::Op;
+use base::protocol::{Delivery, Mode};
+
+use super::*;
+
+fn submitted(effects: &[Effect]) -> Vec<&Op> {
+    fn op(effect: &Effect) -> Option<&Op> {
+        if let Effect::Submit { op, .. } = effect { Some(op) } else { None }
+    }
+    effects.iter().filter_map(op).collect()
+}
+
+#[test]
+fn the_first_words_begin_a_session_and_enter_joins_a_running_turn() {
+    let mut desk = Desk::settled(80, 24);
+    desk.write("hello");
+    let effects = desk.press("enter");
+    let ops = submitted(&effects);
+    assert!(matches!(ops[0], Op::NewSession { .. }), "{ops:?}");
+    assert!(
+        ops.iter().any(|op| matches!(op, Op::Say { delivery: Delivery::Steer, .. })),
+        "{ops:?}"
+    );
+    let session = desk.session();
+    desk.hear(Event::TurnStarted { session, model: model() });
+    desk.write("and this");
+    let effects = desk.press("alt+enter");
+    assert!(
+        matches!(submitted(&effects)[..], [Op::Say { delivery: Delivery::Queue, .. }]),
+        "{effects:?}"
+    );
+    let effects = desk.press("esc");
+    assert!(matches!(submitted(&effects)[..], [Op::Stop { .. }]), "{effects:?}");
+}
+
+#[test]
+fn what_was_refused_comes_back_into_the_composer() {
+    let mut desk = Desk::settled(80, 24);
+    desk.write("precious words");
+    desk.press("enter");
+    assert!(desk.app.composer.is_empty());
+    let outcome = Err(base::ClientError::Refused("the disk is full".to_owned()));
+    desk.say(Message::Submitted { purpose: crate::message::Purpose::Say, outcome });
+    assert_eq!(desk.app.composer.text(), "precious words");
+    assert!(desk.screen().contains("the disk is full"), "{}", desk.screen());
+}
+
+#[test]
+fn modes_and_models_chosen_before_the_first_prompt_are_told_with_it() {
+    let mut desk = Desk::settled(80, 24);
+    desk.press("shift+tab");
+    assert!(desk.screen().contains("accept edits"), "{}", desk.screen());
+    desk.write("x");
+    let effects = desk.press("enter");
+    let has_mode = |op: &&Op| matches!(op, Op::SetMode { mode: Mode::AcceptEdits, .. });
+    assert!(submitted(&effects).iter().any(has_mode), "{effects:?}");
+}
+
+#[test]
+fn a_draft_is_kept_after_a_pause_and_given_up_when_it_is_sent() {
+    let mut desk = Desk::settled(80, 24);
+    desk.write("half a thou");
+    assert!(desk.app.next_tick().is_some());
+    let effects = desk.wait(1_000);
+    assert!(
+        matches!(submitted(&effects)[..], [Op::Remember { value: Some(text), .. }] if text == "half a thou"),
+        "{effects:?}"
+    );
+    let effects = desk.press("enter");
+    let forgotten = |op: &&Op| matches!(op, Op::Remember { value: None, .. });
+    assert!(submitted(&effects).iter().any(forgotten), "{effects:?}");
+}
+
+#[test]
+fn nothing_moves_while_nothing_goes_on() {
+    let mut desk = Desk::settled(80, 24);
+    desk.screen();
+    assert_eq!(desk.app.next_tick(), None);
+    desk.prompt("hello");
+    assert!(desk.app.next_tick().is_some());
+}
+
+#[test]
+fn an_empty_conversation_offers_instructions_and_takes_keys_all_the_same() {
+    let mut desk = Desk::new(80, 24);
+    let place = Place { init: Some("AGENTS.md".to_owned()), ..place() };
+    desk.answer(Asker::Place, Reply::Place(Box::new(place)));
+    assert!(desk.screen().contains("write AGENTS.md"), "{}", desk.screen());
+    desk.write("hello");
+    assert_eq!(desk.app.composer.text(), "hello");
+}
+
+#[test]
+fn control_c_clears_then_quits() {
+    let mut desk = Desk::settled(80, 24);
+    desk.write("something");
+    assert!(!desk.press("ctrl+c").contains(&Effect::Quit));
+    assert!(desk.app.composer.is_empty());
+    assert!(desk.press("ctrl+c").contains(&Effect::Quit));
+}

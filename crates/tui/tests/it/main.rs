@@ -1,0 +1,8 @@
+//! The face from outside: a real terminal device, an emulator behind it, and a mind that is a script.
+#![allow(clippy::unwrap_used, reason = "tests fail by it")]
+#![cfg(unix)]
+
+mod looping;
+mod process;
+mod stage;
+mod toy;
