@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
     agents, completions, config, doctor, hooks, init, login, logout, models, plugins, policy, run,
-    session, skills, stats, trust,
+    session, skills, stats, trust, tui,
 };
 
 /// A terminal coding agent that runs with any model.
@@ -38,13 +39,41 @@ impl Args {
         if given.peek().is_some_and(|first| is_flag(first)) && given.any(prints) {
             words.insert(1, "run".into());
         }
-        Self::try_parse_from(words)
+        Self::try_parse_from(&words).or_else(|error| {
+            if !opens_interface(&words, &error) {
+                return Err(error);
+            }
+            words.insert(1, "tui".into());
+            Self::try_parse_from(words)
+        })
     }
+}
+
+/// Whether a command line that names no command is one for the interface: flags alone, or a sentence. A single
+/// word is rather a command that was mistyped.
+fn opens_interface(words: &[OsString], error: &clap::Error) -> bool {
+    let command = Args::command();
+    let is_command = |word: &OsString| {
+        let word = word.to_string_lossy();
+        command.get_subcommands().any(|known| {
+            known.get_name() == word || known.get_all_aliases().any(|alias| alias == word)
+        })
+    };
+    let is_said = |word: &OsString| word.to_string_lossy().trim().contains(' ');
+    let (given, kind) = (&words[1..], error.kind());
+    let lacks_command = kind == ErrorKind::MissingSubcommand
+        || kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        || kind == ErrorKind::UnknownArgument;
+    let is_wrong_command = kind == ErrorKind::InvalidSubcommand;
+    (lacks_command && !given.iter().any(is_command))
+        || (is_wrong_command && given.iter().any(is_said))
 }
 
 /// What to do. One variant a file in `commands/`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[command(hide = true)]
+    Tui(Box<tui::Args>),
     Run(Box<run::Args>),
     /// Write an instruction file for this project, from what is found in it.
     Init(init::Args),

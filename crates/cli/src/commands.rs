@@ -17,6 +17,7 @@ pub(crate) mod session;
 pub(crate) mod skills;
 pub(crate) mod stats;
 pub(crate) mod trust;
+pub(crate) mod tui;
 
 use crate::app::App;
 use crate::args::{Args, Command};
@@ -26,6 +27,7 @@ use crate::failure::Failure;
 pub(crate) fn dispatch(args: Args) -> Result<(), Failure> {
     let app = || App::new(args.cwd.as_deref());
     match args.command {
+        Command::Tui(args) => tui::run(app()?, *args),
         Command::Run(args) => run::run(&app()?, &args),
         Command::Completions(args) => completions::run(&args),
         Command::Man => man::run(),

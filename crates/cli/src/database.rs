@@ -21,18 +21,26 @@ pub(crate) fn open_existing(app: &App) -> Result<Option<Store>, Failure> {
 /// The store, made if need be. Tells the user when a damaged one was moved aside, and which answers
 /// a killed process had left half written.
 pub(crate) fn open(app: &App) -> Result<Store, Failure> {
+    let (store, notes) = opened(app)?;
+    for note in notes {
+        render::note(&note);
+    }
+    Ok(store)
+}
+
+/// The same, with what the user must be told. Blocks.
+pub(crate) fn opened(app: &App) -> Result<(Store, Vec<String>), Failure> {
     let opened = Store::open(&app.paths.database()).map_err(explain)?;
-    if let Some(aside) = &opened.moved_aside {
-        render::note(&format!(
-            "warning: the database was damaged; it is kept as {} and a new one was begun",
-            aside.display()
-        ));
-    }
-    for recovered in opened.store.recover().wait().map_err(explain)? {
-        let session = recovered.session;
-        render::note(&format!("note: an interrupted answer of session {session} was recovered"));
-    }
-    Ok(opened.store)
+    let damaged = opened.moved_aside.iter().map(|aside| {
+        let aside = aside.display();
+        format!("warning: the database was damaged; it is kept as {aside} and a new one was begun")
+    });
+    let recovered = opened.store.recover().wait().map_err(explain)?;
+    let recovered = recovered.iter().map(|recovered| {
+        format!("note: an interrupted answer of session {} was recovered", recovered.session)
+    });
+    let notes = damaged.chain(recovered).collect();
+    Ok((opened.store, notes))
 }
 
 /// There is nothing to look at.
@@ -48,7 +56,8 @@ pub(crate) fn explain(error: StoreError) -> Failure {
         | StoreError::NoEntry { .. }
         | StoreError::SessionExists(_)
         | StoreError::EntryExists { .. }
-        | StoreError::TooLarge { .. } => Kind::User,
+        | StoreError::TooLarge { .. }
+        | StoreError::TooMuch { .. } => Kind::User,
         StoreError::Place { .. }
         | StoreError::Folder { .. }
         | StoreError::Denied { .. }

@@ -8,6 +8,7 @@
 //! | [`wiring`] | rooms put together: the chosen model, caller, signals |
 //! | [`database`] | the store, opened for a command |
 //! | [`disk`] | files of the user's that commands write |
+//! | [`door`] | what a face is given: the mind, opened when it is needed, and what comes before |
 //! | [`commands`] | one file a command |
 //! | [`failure`] | an error on its way out: kind, exit code, hints |
 //! | [`render`] | the only writer to the terminal |
@@ -18,6 +19,7 @@ mod catalog;
 mod commands;
 mod database;
 mod disk;
+mod door;
 mod failure;
 mod render;
 mod wiring;

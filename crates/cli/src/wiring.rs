@@ -16,6 +16,7 @@ use store::Store;
 use tools::Registry;
 
 use crate::app::App;
+use crate::catalog::{self, Current};
 use crate::commands::run;
 use crate::failure::{Failure, Kind};
 
@@ -106,7 +107,7 @@ pub(crate) fn mind(
     app: &App,
     settings: Arc<Config>,
     store: Store,
-    catalog: Arc<Catalog>,
+    catalog: Current,
     presence: Presence,
 ) -> Mind {
     // A command of the model's must not read our memory; where the system refuses, the cage still holds.
@@ -116,16 +117,9 @@ pub(crate) fn mind(
     let (env, _) = settings.environment(Expander { env: &app.env, runner: Some(&Runner) });
     let resolve = {
         let catalog = catalog.clone();
-        move |model: &ModelRef| catalog.resolve(model).map_err(|error| error.to_string())
+        move |model: &ModelRef| catalog.get().resolve(model).map_err(|error| error.to_string())
     };
-    let models = move |search: Option<&str>| {
-        let named = |model: &ModelRef| search.is_none_or(|words| model.to_string().contains(words));
-        let all = catalog.providers().into_iter().flat_map(|provider| {
-            let models = catalog.models(&provider.id).unwrap_or_default();
-            models.into_iter().map(|entry| entry.model_ref())
-        });
-        all.filter(named).collect()
-    };
+    let models = move |search: Option<&str>| catalog::choices(&catalog.get(), search);
     Mind {
         store,
         caller: caller(app),

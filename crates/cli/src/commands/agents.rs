@@ -77,12 +77,12 @@ enum What {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: Args) -> Result<(), Failure> {
     match args.what {
-        What::List { json } => list::run(&found(app), json),
-        What::Show { name, json } => list::show(&found(app), &name, json),
+        What::List { json } => list::run(&all(app), json),
+        What::Show { name, json } => list::show(&all(app), &name, json),
         What::New { name, description, user } => {
             write::new(app, &name, description.as_deref(), user)
         }
-        What::Edit { name } => write::edit(app, &found(app), &name),
+        What::Edit { name } => write::edit(app, &all(app), &name),
         What::Enable { name } => switch::run(app, &name, switch::To::On),
         What::Disable { name } => switch::run(app, &name, switch::To::Off),
         What::Check { paths, json } => check::run(app, &paths, json),
@@ -92,6 +92,15 @@ pub(crate) fn run(app: &App, args: Args) -> Result<(), Failure> {
 /// What can be found from the working folder.
 fn found(app: &App) -> Arc<Definitions> {
     Shelf::new(app.places(&app.load_config().config)).look(&app.cwd)
+}
+
+/// The same with the agents that are always there.
+fn all(app: &App) -> Definitions {
+    let found = found(app);
+    let ours = agent::built_in_agents().into_iter();
+    let ours = ours.filter(|agent| found.agent(&agent.name).is_none());
+    let agents = found.agents.iter().cloned().chain(ours).collect();
+    Definitions { agents, ..Definitions::clone(&found) }
 }
 
 /// An agent by name, switched off or not.

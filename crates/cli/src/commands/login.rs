@@ -20,7 +20,7 @@ use crate::{catalog, render, wiring};
 /// No key is longer; a whole file piped by mistake is.
 const KEY_LIMIT: u64 = 16 * 1024;
 /// How long a provider may take to tell whether a key is good.
-const CHECK_LIMIT: Duration = Duration::from_secs(5);
+pub(crate) const CHECK_LIMIT: Duration = Duration::from_secs(5);
 
 /// Store a provider's key, or list where each key comes from.
 #[derive(Debug, clap::Args)]
@@ -91,7 +91,9 @@ fn store(catalog: &Catalog, provider: &str, args: &Args) -> Result<(), Failure> 
     if let Some(note) = stored.note {
         render::note(&format!("note: the keyring did not take the key ({note})"));
     }
-    warn_if_hidden(&entry);
+    if let Some(note) = hidden_by(&entry) {
+        render::note(&note);
+    }
     if args.json {
         let stored_in = stored.place.to_string();
         let provider = provider.to_owned();
@@ -106,7 +108,7 @@ fn store(catalog: &Catalog, provider: &str, args: &Args) -> Result<(), Failure> 
 }
 
 /// Some providers take no key at all; a stored one would be a promise nobody keeps.
-fn refuse_keyless(entry: &ProviderEntry) -> Result<(), Failure> {
+pub(crate) fn refuse_keyless(entry: &ProviderEntry) -> Result<(), Failure> {
     let kind = entry.provider.kind.unwrap_or_default();
     if kind == ProviderKind::Demo {
         return Err(
@@ -141,7 +143,7 @@ fn bounded(source: impl Read) -> io::Result<Secret> {
 }
 
 /// The key without the white space around it, if that can be a key.
-fn sound(key: &Secret) -> Result<Secret, Failure> {
+pub(crate) fn sound(key: &Secret) -> Result<Secret, Failure> {
     let text = key.expose().trim();
     let inner = text.strip_prefix("Bearer ").unwrap_or(text);
     if text.is_empty() {
@@ -178,15 +180,15 @@ fn check(catalog: &Catalog, provider: &str, key: &Secret) -> Result<(), Failure>
 }
 
 /// A key that is looked for earlier hides the stored one.
-fn warn_if_hidden(entry: &ProviderEntry) {
+pub(crate) fn hidden_by(entry: &ProviderEntry) -> Option<String> {
     match &entry.access {
         Access::Key(source @ (KeySource::Settings | KeySource::Variable(_))) => {
-            render::note(&format!("note: the key of {source} is used before the stored one"));
+            Some(format!("note: the key of {source} is used before the stored one"))
         }
         Access::Key(KeySource::Stored(_))
         | Access::Cloud
         | Access::Open
-        | Access::Missing { .. } => {}
+        | Access::Missing { .. } => None,
     }
 }
 

@@ -143,6 +143,8 @@ struct Answer {
     reach: &'static str,
     parts: Vec<PartAnswer>,
     grants: Vec<String>,
+    /// What made it ask.
+    risky: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -157,7 +159,7 @@ impl Answer {
         let call = Call::parse(text, &policy.fence)?;
         let verdict = policy.decide(&call.tool, &call.actions, taint);
         let parts = call.command().and_then(|line| policy.parts(line).ok()).unwrap_or_default();
-        let Verdict { decision, reason, rule, grants, reach } = verdict;
+        let Verdict { decision, reason, rule, grants, reach, risky } = verdict;
         Ok(Self {
             action: text.to_owned(),
             tool: call.tool,
@@ -168,6 +170,7 @@ impl Answer {
             reach: reach_name(reach),
             parts: parts.into_iter().map(PartAnswer::from).collect(),
             grants: grants.iter().map(Rule::to_string).collect(),
+            risky,
         })
     }
 

@@ -44,14 +44,18 @@ use store::Store;
 use self::drive::{Drive, FindModel, Plan};
 use self::ending::Limited;
 use self::flags::OutputFormat;
-pub(crate) use self::flags::{Args, Foreign, Limits, Lock, Pipes, Place, Voice};
+pub(crate) use self::flags::{Args, Asked, Foreign, Limits, Lock, Pipes, Place, Turns, Voice};
 use self::found::Found;
 use self::host::Host;
 use self::input::First;
+pub(crate) use self::options::{denied_tools, mode, options};
 use self::output::{Printer, Setting};
 use self::place::Opened;
+pub(crate) use self::place::named;
 use self::schema::Schema;
+pub(crate) use self::scratch::demo_folder;
 use crate::app::App;
+use crate::catalog::Current;
 use crate::database::{self, explain};
 use crate::failure::Failure;
 use crate::{catalog, render, wiring};
@@ -63,11 +67,14 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<(), Failure> {
     let schema = Schema::of(&args.pipes, &app.cwd)?;
     let loaded = app.load_config();
     let runtime = wiring::runtime()?;
-    let catalog = Arc::new(catalog::open(app, &loaded.config));
+    let catalog = catalog::open(app, &loaded.config);
     let named = args.voice.model.as_deref();
     let target = runtime.block_on(wiring::target(&catalog, named))?;
     let small = wiring::small(&catalog, &loaded.config, &target);
-    let mut options = options::options(app, args, &loaded, (target, small))?;
+    let (mut options, warnings) = options::options(app, args.asked(), &loaded, (target, small))?;
+    for warning in warnings {
+        render::note(&warning);
+    }
     let scratch = scratch::folder(app, args, &first, &mut options)?;
     // Only now: a run that has nobody to ask leaves no database behind.
     let store = if args.place.ephemeral {
@@ -89,7 +96,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<(), Failure> {
 /// What the mind is put together from.
 struct Wires {
     settings: Arc<Config>,
-    catalog: Arc<Catalog>,
+    catalog: Catalog,
     store: Store,
 }
 
@@ -146,7 +153,8 @@ fn prepare(
     };
     let printer = Printer::new(&args.pipes, setting(&options, opened, found));
     let denied = options::denied_tools(&args.lock, &wires.settings);
-    let mut mind = wiring::mind(app, wires.settings, wires.store, wires.catalog, presence);
+    let mut mind =
+        wiring::mind(app, wires.settings, wires.store, Current::new(wires.catalog), presence);
     mind.shelf = shelf;
     mind.registry = mind.registry.without(&denied);
     let targets = std::iter::once(&options.target).chain(&options.small);
@@ -180,7 +188,7 @@ fn limited(options: &Options) -> Limited {
     }
 }
 
-fn find_model(catalog: &Arc<Catalog>) -> FindModel {
+fn find_model(catalog: &Catalog) -> FindModel {
     let catalog = catalog.clone();
     Arc::new(move |text| catalog.find(text).map_err(|error| error.to_string()))
 }

@@ -1,15 +1,17 @@
-//! `caiman session`: list, show, last, rename, delete, export.
+//! `caiman session`: list, show, last, rename, delete, export, changes, rewind.
 
 mod export;
 pub(crate) mod find;
 mod list;
+mod past;
 mod show;
 pub(crate) mod text;
 
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use base::SessionId;
+use base::protocol::Rewound;
+use base::{Entry, SessionId};
 use clap::{Subcommand, ValueEnum};
 use guard::Redactor;
 use jiff::tz::TimeZone;
@@ -72,6 +74,29 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
+    /// Print what tools have changed in a session, as a diff.
+    Changes {
+        /// The session; the newest of this project if left out.
+        id: Option<String>,
+        /// Print the changes as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Go back to before a prompt: conversation and files. Without a prompt, list them.
+    ///
+    /// What shell commands changed is not brought back. Not while a turn of the session runs.
+    Rewind {
+        /// The session.
+        id: String,
+        /// The number of a prompt in the list, or the id of an entry.
+        entry: Option<String>,
+        /// Only the files.
+        #[arg(long, conflicts_with = "talk")]
+        files: bool,
+        /// Only the conversation.
+        #[arg(long)]
+        talk: bool,
+    },
     /// Write a session as JSON lines or Markdown.
     Export {
         /// The session.
@@ -112,6 +137,17 @@ pub(crate) fn run(app: &App, args: Args) -> Result<(), Failure> {
             let sessions = ids.iter().map(|id| find(id)).collect::<Result<Vec<_>, _>>()?;
             delete(need()?, sessions, yes, json)
         }
+        Action::Changes { id, json } => {
+            past::changes(app, need()?, &find(id.as_deref().unwrap_or(find::LAST))?, json)
+        }
+        Action::Rewind { id, entry, files, talk } => {
+            let what = match (files, talk) {
+                (true, _) => Rewound::Files,
+                (false, true) => Rewound::Talk,
+                (false, false) => Rewound::Both,
+            };
+            past::run(app, need()?, &find(&id)?, (entry.as_deref(), what))
+        }
         Action::Export { id, format, output } => {
             let redactor = Redactor::new(&app.env, []);
             let redact = |text: String| redactor.text(&text).into_owned();
@@ -127,6 +163,7 @@ pub(crate) fn run(app: &App, args: Args) -> Result<(), Failure> {
 fn show(store: &Store, session: &Session, json: bool, zone: &TimeZone) -> Result<(), Failure> {
     let branch = store.branch(session.summary.id).wait().map_err(explain)?;
     if json {
+        let branch: Vec<Entry> = branch.into_iter().map(Entry::bare).collect();
         return render::json(&show::Shown { session: &session.summary, entries: &branch });
     }
     render::out(&show::transcript(&session.summary, &branch, zone))

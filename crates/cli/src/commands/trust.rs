@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base::config::{self, Sources, TrustSource, Withheld};
+use base::protocol::Trust;
 use base::trust::{Fingerprint, State, TrustError, TrustedFolder, TrustedFolders};
 use serde::Serialize;
 
@@ -55,6 +56,58 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<(), Failure> {
     give(app, &file, known, review, args.json)
 }
 
+/// Gives trust to a folder, or refuses it, as its files are now.
+pub(crate) fn answer(app: &App, folder: &Path, trust: Trust) -> Result<(), Failure> {
+    let file = app.paths.trust();
+    let mut known = TrustedFolders::read(&file).map_err(|error| failure(&error))?;
+    for ReviewedFolder { folder, fingerprint, .. } in Review::of(app, &known, folder)?.folders {
+        let answered = TrustedFolder { hash: fingerprint.hash, since: app.clock.now() };
+        match trust {
+            Trust::Given => {
+                known.refused.remove(&folder);
+                known.folders.insert(folder, answered);
+            }
+            Trust::Refused => {
+                known.folders.remove(&folder);
+                known.refused.insert(folder, answered);
+            }
+        }
+    }
+    write(&file, &known)
+}
+
+/// How a folder's project stands, and the files that trust must still be asked for.
+pub(crate) fn standing(app: &App, folder: &Path) -> Result<(State, Vec<PathBuf>), Failure> {
+    let known = TrustedFolders::read(&app.paths.trust()).map_err(|error| failure(&error))?;
+    let mut overall = State::Empty;
+    let mut files = Vec::new();
+    for folder in config::project_folders(folder) {
+        let found = Fingerprint::of(&folder).map_err(|error| failure(&error))?;
+        let Some(fingerprint) = found else { continue };
+        let state = state_of(&known, &folder, &fingerprint);
+        overall = match (overall, state) {
+            (State::Empty, state) => state,
+            (_, State::Changed) | (State::Changed, _) => State::Changed,
+            (_, State::Unknown) | (State::Unknown, _) => State::Unknown,
+            (State::Trusted, State::Trusted | State::Empty) => State::Trusted,
+        };
+        let is_refused =
+            known.refused.get(&folder).is_some_and(|refused| refused.hash == fingerprint.hash);
+        if state != State::Trusted && !is_refused {
+            files.extend(fingerprint.files.iter().map(|file| folder.join(file)));
+        }
+    }
+    Ok((overall, files))
+}
+
+fn state_of(known: &TrustedFolders, folder: &Path, fingerprint: &Fingerprint) -> State {
+    match known.folders.get(folder) {
+        None => State::Unknown,
+        Some(trusted) if trusted.hash == fingerprint.hash => State::Trusted,
+        Some(_) => State::Changed,
+    }
+}
+
 /// What trust in a folder means.
 #[derive(Debug, Serialize)]
 struct Review {
@@ -77,11 +130,7 @@ impl Review {
         let mut folders = Vec::new();
         for folder in config::project_folders(folder) {
             if let Some(fingerprint) = Fingerprint::of(&folder).map_err(|error| failure(&error))? {
-                let state = match known.folders.get(&folder) {
-                    None => State::Unknown,
-                    Some(trusted) if trusted.hash == fingerprint.hash => State::Trusted,
-                    Some(_) => State::Changed,
-                };
+                let state = state_of(known, &folder, &fingerprint);
                 folders.push(ReviewedFolder { folder, state, fingerprint });
             }
         }
@@ -133,6 +182,7 @@ fn give(
                 .hint("look at it again: caiman trust --show"));
         }
         let trusted = TrustedFolder { hash: fingerprint.hash.clone(), since: app.clock.now() };
+        known.refused.remove(folder);
         known.folders.insert(folder.clone(), trusted);
     }
     write(file, &known)?;
@@ -150,11 +200,10 @@ fn revoke(
     as_json: bool,
 ) -> Result<(), Failure> {
     let above = config::project_folders(folder);
-    let (gone, kept): (Vec<_>, Vec<_>) = known
-        .folders
+    let (gone, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut known.folders)
         .into_iter()
         .partition(|(trusted, _)| trusted.starts_with(folder) || above.contains(trusted));
-    known = TrustedFolders { folders: kept.into_iter().collect() };
+    known.folders = kept.into_iter().collect();
     let gone: Vec<PathBuf> = gone.into_iter().map(|(folder, _)| folder).collect();
     if !gone.is_empty() {
         write(file, &known)?;

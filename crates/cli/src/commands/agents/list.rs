@@ -2,7 +2,7 @@
 
 use base::config::printable;
 use base::definition::agent::{Isolation, Memory};
-use base::definition::{Agent, Definitions, Standing, Weight};
+use base::definition::{Agent, Definitions, Source, Standing, Weight};
 use base::protocol::Mode;
 use serde_json::{Value, json};
 
@@ -21,10 +21,10 @@ pub(super) fn run(found: &Definitions, json: bool) -> Result<(), Failure> {
         let off = found.disabled_agents.iter().map(|agent| row(agent, State::Off));
         return render::json(&on.chain(off).collect::<Vec<_>>());
     }
-    if found.agents.is_empty() && found.disabled_agents.is_empty() {
-        render::out("No agents here. `caiman agents new NAME` writes one.\n")?;
-    } else {
-        render::out(&table(found))?;
+    render::out(&table(found))?;
+    let is_ours = |agent: &Agent| agent.home.source == Source::BuiltIn;
+    if found.agents.iter().all(is_ours) && found.disabled_agents.is_empty() {
+        render::out("No agents of your own. `caiman agents new NAME` writes one.\n")?;
     }
     let broken = found.problems.iter().filter(|it| it.weight == Weight::Broken).count();
     if broken > 0 {

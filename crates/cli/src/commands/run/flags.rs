@@ -42,8 +42,44 @@ pub(crate) struct Args {
     pub(crate) foreign: Foreign,
 }
 
+/// What of the flags decides how sessions are run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// Which model, and what it is told.
+    pub(crate) voice: &'a Voice,
+    /// Which session, and what it finds there.
+    pub(crate) place: &'a Place,
+    /// What may be done.
+    pub(crate) lock: &'a Lock,
+    /// How much may be spent.
+    pub(crate) limits: &'a Limits,
+    /// How many turns there will be.
+    pub(crate) turns: Turns,
+}
+
+/// How many turns a run has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turns {
+    /// One: its clock is the run's.
+    One,
+    /// As many as somebody wants.
+    Many,
+}
+
+impl Args {
+    /// What of the flags decides how sessions are run.
+    pub(crate) fn asked(&self) -> Asked<'_> {
+        let turns = match self.pipes.input_format {
+            InputFormat::Text => Turns::One,
+            InputFormat::StreamJson => Turns::Many,
+        };
+        let Self { voice, place, lock, limits, .. } = self;
+        Asked { voice, place, lock, limits, turns }
+    }
+}
+
 /// Which model, and what it is told.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct Voice {
     /// The model, as provider/model; `caiman models` lists them.
@@ -154,7 +190,7 @@ pub(crate) struct Lock {
 }
 
 /// How much may be spent.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Limits")]
 #[expect(clippy::struct_field_names, reason = "the names are the flags")]
 pub(crate) struct Limits {

@@ -11,39 +11,40 @@ use guard::rule::{Collected, Extra, names};
 use guard::{Rule, Rules, Runner};
 use llm::{Reasoning, Target};
 
-use super::flags::{Args, InputFormat, Limits, Lock, Voice};
+use super::flags::{Asked, Limits, Lock, Turns, Voice};
 use crate::app::App;
 use crate::failure::Failure;
-use crate::render;
 use crate::wiring;
 
-/// What the session is run with.
+/// What the session is run with, and what is wrong with the settings.
 pub(crate) fn options(
     app: &App,
-    args: &Args,
+    args: Asked<'_>,
     loaded: &Loaded,
     (target, small): (Target, Option<Target>),
-) -> Result<Options, Failure> {
+) -> Result<(Options, Vec<String>), Failure> {
     let settings = &loaded.config;
+    let mut warnings = Vec::new();
     let chosen = wiring::chosen(settings, &target);
-    let (system_prompt, append_prompt) = prompts(app, &args.voice)?;
-    Ok(Options {
-        reasoning: reasoning(&args.voice, chosen.and_then(|chosen| chosen.reasoning_effort)),
+    let (system_prompt, append_prompt) = prompts(app, args.voice)?;
+    let options = Options {
+        reasoning: reasoning(args.voice, chosen.and_then(|chosen| chosen.reasoning_effort)),
         max_tokens: args.voice.max_tokens.or(chosen.and_then(|chosen| chosen.max_tokens)),
         sampling: chosen.map(wiring::sampling).unwrap_or_default(),
         target,
         small,
-        mode: mode(&args.lock, settings),
-        rules: rules(app, &args.lock, loaded)?,
-        budget: budget(&args.limits, settings, args.pipes.input_format),
-        more_folders: more_folders(app, &args.lock, settings)?,
+        mode: mode(args.lock, settings),
+        rules: rules(app, args.lock, loaded, &mut warnings)?,
+        budget: budget(args.limits, settings, args.turns),
+        more_folders: more_folders(app, args.lock, settings, &mut warnings)?,
         tools: tools(args.lock.tools.as_deref())?,
         agent: args.place.agent.clone(),
         bounds: Vec::new(),
         system_prompt,
         append_prompt,
         output_style: None,
-    })
+    };
+    Ok((options, warnings))
 }
 
 fn reasoning(voice: &Voice, of_settings: Option<base::Effort>) -> Reasoning {
@@ -54,7 +55,8 @@ fn reasoning(voice: &Voice, of_settings: Option<base::Effort>) -> Reasoning {
     }
 }
 
-fn mode(lock: &Lock, settings: &Config) -> Mode {
+/// What may be done without asking.
+pub(crate) fn mode(lock: &Lock, settings: &Config) -> Mode {
     if lock.yolo {
         return Mode::Bypass;
     }
@@ -63,21 +65,26 @@ fn mode(lock: &Lock, settings: &Config) -> Mode {
 
 /// How much may be spent. A turn's time is the run's, whose clock has an exit code of its own, unless a
 /// program at the other end has more turns in store.
-fn budget(limits: &Limits, settings: &Config, input: InputFormat) -> Budget {
+fn budget(limits: &Limits, settings: &Config, turns: Turns) -> Budget {
     let flags = budget::Limits {
         steps: limits.max_steps,
         cost: limits.max_cost.map(Money::from_dollars),
         ..budget::Limits::default()
     };
     let mut budget = Budget::new(&settings.budgets, flags);
-    if input == InputFormat::Text {
+    if turns == Turns::One {
         budget.turn.time = None;
     }
     budget
 }
 
 /// The rules of flags and settings. A broken one is an error on the command line and a warning in a file.
-fn rules(app: &App, lock: &Lock, loaded: &Loaded) -> Result<Rules, Failure> {
+fn rules(
+    app: &App,
+    lock: &Lock,
+    loaded: &Loaded,
+    warnings: &mut Vec<String>,
+) -> Result<Rules, Failure> {
     let list = |texts: &[String]| texts.iter().flat_map(|text| split(text)).collect::<Vec<_>>();
     let (allow, deny) = (list(&lock.allow), list(&lock.deny));
     for text in allow.iter().chain(&deny) {
@@ -89,9 +96,7 @@ fn rules(app: &App, lock: &Lock, loaded: &Loaded) -> Result<Rules, Failure> {
     let extra = Extra { allow: &allow, deny: &deny, ..Extra::default() };
     let permissions = &loaded.config.permissions;
     let collected = Collected::from_settings(permissions, &loaded.origins, &app.paths, &extra);
-    for warning in &collected.warnings {
-        render::note(&format!("warning: {warning}"));
-    }
+    warnings.extend(collected.warnings.iter().map(|warning| format!("warning: {warning}")));
     Ok(collected.rules)
 }
 
@@ -143,7 +148,12 @@ fn tools(list: Option<&str>) -> Result<Tools, Failure> {
 
 /// Folders outside the workspace that count as inside. A flag must name a folder; a setting that does not
 /// is passed over aloud.
-fn more_folders(app: &App, lock: &Lock, settings: &Config) -> Result<Vec<PathBuf>, Failure> {
+fn more_folders(
+    app: &App,
+    lock: &Lock,
+    settings: &Config,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<PathBuf>, Failure> {
     let mut folders = Vec::new();
     for named in &lock.add_dir {
         let folder = placed(app, &app.cwd, &named.to_string_lossy());
@@ -159,12 +169,11 @@ fn more_folders(app: &App, lock: &Lock, settings: &Config) -> Result<Vec<PathBuf
             Ok(text) if placed(app, &app.cwd, &text).is_dir() => {
                 folders.push(placed(app, &app.cwd, &text));
             }
-            Ok(_) => render::note(&format!(
+            Ok(_) => warnings.push(format!(
                 "warning: permissions.additional_directories: there is no folder {named}"
             )),
-            Err(error) => render::note(&format!(
-                "warning: permissions.additional_directories: {named}: {error}"
-            )),
+            Err(error) => warnings
+                .push(format!("warning: permissions.additional_directories: {named}: {error}")),
         }
     }
     Ok(folders)

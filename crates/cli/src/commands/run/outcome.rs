@@ -142,6 +142,7 @@ impl Outcome {
             | Event::QuestionAsked { .. }
             | Event::Settled { .. }
             | Event::SessionChanged { .. }
+            | Event::Waiting { .. }
             | Event::CommandDone { .. }
             | Event::Hook { .. }
             | Event::TurnDone { .. }
@@ -166,6 +167,7 @@ impl Outcome {
             | Event::QuestionAsked { .. }
             | Event::Settled { .. }
             | Event::SessionChanged { .. }
+            | Event::Waiting { .. }
             | Event::CommandDone { .. }
             | Event::Hook { .. }
             | Event::Notice { .. }

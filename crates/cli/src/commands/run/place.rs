@@ -42,6 +42,21 @@ pub(crate) fn open(
     Ok(opened)
 }
 
+/// The session the flags name, and the folder it works in; none where a new one is wanted. Its entries are
+/// left alone.
+pub(crate) fn named(
+    app: &App,
+    place: &flags::Place,
+    store: &Store,
+) -> Result<Option<(SessionId, String)>, Failure> {
+    let Some(session) = earlier(app, place, store)? else { return Ok(None) };
+    if place.fork_session {
+        let copy = fork(app, place, store, &session)?;
+        return Ok(Some((copy.id, copy.folder)));
+    }
+    Ok(Some((session.summary.id, session.summary.folder)))
+}
+
 /// The session that goes on.
 fn earlier(app: &App, place: &flags::Place, store: &Store) -> Result<Option<Session>, Failure> {
     if let Some(id) = &place.session {

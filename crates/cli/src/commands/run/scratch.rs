@@ -29,20 +29,27 @@ pub(crate) fn folder(
     if !is_demo || args.goes_on() || !demo::asks_for_work(prompt) {
         return Ok(None);
     }
-    let within = app.env.temporary();
-    let made = make(&within).map_err(|error| {
-        Failure::config(format!("cannot make a folder in {}: {error}", within.display()))
-            .hint("set TMPDIR to a folder that can be written")
-    })?;
-    render::note(&format!(
-        "note: the demo works in {}, a small project with a bug; nothing else is touched",
-        made.display()
-    ));
+    let (made, note) = demo_folder(app)?;
+    render::note(&format!("note: {note}"));
     if args.lock.mode.is_none() && !args.lock.yolo {
         options.mode = Mode::AcceptEdits;
         options.rules.allow.extend(Rule::parse(&format!("Bash({})", demo::TEST)));
     }
     Ok(Some(made))
+}
+
+/// A new folder for the demo to work in, and what to say of it.
+pub(crate) fn demo_folder(app: &App) -> Result<(PathBuf, String), Failure> {
+    let within = app.env.temporary();
+    let made = make(&within).map_err(|error| {
+        Failure::config(format!("cannot make a folder in {}: {error}", within.display()))
+            .hint("set TMPDIR to a folder that can be written")
+    })?;
+    let note = format!(
+        "the demo works in {}, a small project with a bug; nothing else is touched",
+        made.display()
+    );
+    Ok((made, note))
 }
 
 fn make(within: &Path) -> io::Result<PathBuf> {

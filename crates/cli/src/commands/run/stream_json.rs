@@ -115,6 +115,7 @@ impl StreamJson {
             | Event::Settled { .. }
             | Event::Spent { .. }
             | Event::SessionChanged { .. }
+            | Event::Waiting { .. }
             | Event::CommandDone { .. }
             | Event::TurnDone { .. }
             | Event::TurnFailed { .. } => String::new(),

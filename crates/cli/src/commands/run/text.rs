@@ -81,6 +81,7 @@ impl Text {
             | Event::Settled { .. }
             | Event::Spent { .. }
             | Event::SessionChanged { .. }
+            | Event::Waiting { .. }
             | Event::CommandDone { .. }
             | Event::Hook { .. }
             | Event::TurnDone { .. }
@@ -111,6 +112,7 @@ impl Text {
             | Event::Settled { .. }
             | Event::Spent { .. }
             | Event::SessionChanged { .. }
+            | Event::Waiting { .. }
             | Event::CommandDone { .. }
             | Event::Hook { .. }
             | Event::Notice { .. }

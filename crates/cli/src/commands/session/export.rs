@@ -46,7 +46,7 @@ pub(super) fn jsonl(
     };
     let mut out = redact(json_line(&header)?);
     for entry in entries {
-        out.push_str(&redact(json_line(entry)?));
+        out.push_str(&redact(json_line(&entry.clone().bare())?));
     }
     Ok(out)
 }

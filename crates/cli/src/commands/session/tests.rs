@@ -37,7 +37,7 @@ fn conversation() -> Vec<Entry> {
     let calling = entry(Some(&question), assistant(calls));
     let pieces = vec![Piece::Text { text: format!("```\n{}", "line\n".repeat(40)) }];
     let (call, name, outcome) = (CallId::new("c1"), "bash".into(), Outcome::Failed);
-    let answer = PartBody::Result(CallResult { call, name, outcome, pieces });
+    let answer = PartBody::Result(CallResult { call, name, outcome, pieces, shown: None });
     let parts = vec![Part::new(answer, Origin::Shell)];
     let results = entry(Some(&calling), EntryKind::ToolResults { parts });
     let done = entry(Some(&results), assistant(vec![Part::assistant_text("Many lines.")]));

@@ -126,6 +126,7 @@ impl Drive {
             | Event::Denied { .. }
             | Event::Spent { .. }
             | Event::SessionChanged { .. }
+            | Event::Waiting { .. }
             | Event::CommandDone { .. }
             | Event::Hook { .. }
             | Event::Notice { .. }
@@ -193,7 +194,7 @@ fn approval(input: &Value, answer: &Result<Value, String>) -> Approval {
             "the input was changed, which cannot be done here; call it with that input",
         ));
     }
-    Approval::Allow { scope: scope(&answer["updatedPermissions"]) }
+    Approval::Allow { scope: scope(&answer["updatedPermissions"]), rule: None }
 }
 
 /// How long a yes lasts: as long as the rule the host would add.
@@ -243,9 +244,9 @@ mod tests {
             answer["updatedPermissions"] = more;
             approval(&input, &Ok(answer))
         };
-        assert_eq!(yes(json!(null)), Approval::Allow { scope: Scope::Once });
+        assert_eq!(yes(json!(null)), Approval::Allow { scope: Scope::Once, rule: None });
         let rule = json!([{ "type": "addRules", "behavior": "allow", "destination": "session" }]);
-        assert_eq!(yes(rule), Approval::Allow { scope: Scope::Session });
+        assert_eq!(yes(rule), Approval::Allow { scope: Scope::Session, rule: None });
     }
 
     #[test]
