@@ -15,20 +15,23 @@ fn names(home: &Home) -> Vec<(String, bool)> {
     let row = |row: &serde_json::Value| {
         (row["name"].as_str().unwrap().to_owned(), row["disabled"].as_bool().unwrap())
     };
-    listed.as_array().unwrap().iter().map(row).collect()
+    let own = listed.as_array().unwrap().iter().filter(|row| row["source"] != "builtin");
+    own.map(row).collect()
 }
 
 #[test]
 fn agents_are_listed_and_shown() {
     let home = Home::new();
-    assert!(home.run(&["agents", "list"]).out.contains("caiman agents new"));
+    let ours = home.run(&["agents", "list"]).out;
+    assert!(ours.contains("caiman agents new") && ours.contains("explorer  built in"), "{ours}");
+    assert!(home.run(&["agents", "show", "general"]).out.contains("sub-agent of Caiman"));
     home.write(".claude/agents/mine.md", &agent("mine"));
     home.write("work/.caiman/agents/theirs.md", &agent("theirs\u{1b}[2J"));
     home.write("work/.caiman/agents/odd.md", &agent("odd"));
     let done = home.run(&["-C", "work", "agents", "list"]);
     assert_eq!(done.code, 0, "{}", done.err);
-    assert!(done.out.contains("mine  user"), "{}", done.out);
-    assert!(done.out.contains("odd   project, not trusted  haiku"), "{}", done.out);
+    assert!(done.out.contains("mine      user"), "{}", done.out);
+    assert!(done.out.contains("odd       project, not trusted  haiku"), "{}", done.out);
     assert!(done.err.contains("1 file cannot be used"), "{}", done.err);
     assert!(!done.all().contains('\u{1b}'));
     let shown = home.run(&["agents", "show", "Mine"]);

@@ -185,7 +185,7 @@ fn a_wrong_command_line_exits_1_and_shows_the_right_one() {
         (&["runn", "hi"][..], "'run'"),
         (&["run", "--modell", "x"], "--model"),
         (&["run", "--output-format", "xml", "hi"], "stream-json"),
-        (&[], "Usage: caiman"),
+        (&[], "the interface needs a terminal"),
     ] {
         let done = home.run(args);
         assert_eq!((done.code, done.out.as_str()), (1, ""), "{args:?}");

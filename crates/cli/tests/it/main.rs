@@ -11,6 +11,8 @@ mod agents;
 mod crew;
 mod doctor;
 mod entrance;
+#[cfg(unix)]
+mod face;
 mod home;
 mod hooks;
 mod kills;

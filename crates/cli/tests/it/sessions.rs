@@ -107,3 +107,26 @@ fn looking_for_sessions_makes_no_database() {
     assert_eq!(home.run(&["stats"]).code, 0);
     assert!(!home.database().exists());
 }
+
+#[test]
+fn changes_are_printed_and_taken_back_from_a_shell() {
+    let write = json!({ "file_path": "a.txt", "content": "hi\n" });
+    let script = Script::new().call("write", write).then().text("Done.");
+    let model = Model::start(script);
+    let home = Home::of(&model);
+    let run = home.json(&["run", "write it", "--yolo", "--output-format", "json"]);
+    let id = run["session_id"].as_str().unwrap();
+    let printed = home.run(&["session", "changes"]).out;
+    assert_eq!(printed, "a.txt  +1 −0\n@@ -0,0 +1 @@\n+hi\n");
+    let exported =
+        home.run(&["session", "export", id]).out + &home.run(&["session", "show", "--json"]).out;
+    assert!(!exported.contains("took_ms") && exported.contains("created a.txt"), "{exported}");
+    let list = home.run(&["session", "rewind", id]).out;
+    assert!(list.starts_with("  1  ") && list.trim_end().ends_with("write it"), "{list}");
+    assert_eq!(home.run(&["session", "rewind", id, "9"]).code, 1);
+    let done = home.run(&["session", "rewind", id, "1", "--files"]);
+    assert!(done.out.contains("Restored: a.txt."), "{}", done.all());
+    assert_eq!(home.run(&["session", "changes", id]).out, "");
+    assert!(home.run(&["session", "rewind", id, "1"]).out.contains("Restored: a.txt."), "undone");
+    assert!(home.run(&["session", "changes", id, "--json"]).out.contains("\"added\": 1"));
+}

@@ -1,0 +1,29 @@
+//! The interface as a person meets it: the real binary in a terminal emulator, keys in, settled screens out.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `stage` | a user with a project and a scripted model; screens compared with approved ones |
+//! | `live` | a model whose answer is held half-way for as long as a test likes |
+//! | `first_run` | onboarding, keys, trust, the demo |
+//! | `chat` | streaming, every kind of block, thoughts |
+//! | `asking` | permission and the model's questions |
+//! | `panes` | everything that lies over the conversation |
+//! | `faults` | wrong keys, no network, errors of the provider |
+//! | `writing` | completion, history, pastes, the editor, drafts |
+//! | `living` | resizing, stopping, suspending, kills and coming back |
+//! | `ways` | inline, linear, colours |
+//! | `tmux` | the main flow inside tmux |
+//!
+//! Approved screens are in `snapshots/`; `INSTA_UPDATE=always cargo test -p cli --test it face` writes new ones.
+
+mod asking;
+mod chat;
+mod faults;
+mod first_run;
+mod live;
+mod living;
+mod panes;
+mod stage;
+mod tmux;
+mod ways;
+mod writing;
