@@ -37,7 +37,7 @@ use crate::keymap::{Action, KeyMap};
 use crate::line::Line;
 use crate::look::{Look, Pictures};
 use crate::message::{Asker, Effect, Message, MouseUse, Purpose, Screen};
-use crate::pane::Pane;
+use crate::pane::{Pane, RECENT, THEME};
 use crate::panel::{Has, Panels};
 use crate::terminal::abilities::Abilities;
 use crate::theme::{Background, Theme};
@@ -203,7 +203,8 @@ impl App {
             ask(Query::Offers { folder: folder.clone() }, Asker::Offers),
             ask(Query::History { folder, limit: HISTORY }, Asker::History),
             ask(Query::Recall { key: self.draft_key() }, Asker::Draft),
-            ask(Query::Recall { key: "models.recent".to_owned() }, Asker::Favourites),
+            ask(Query::Recall { key: RECENT.to_owned() }, Asker::Recent),
+            ask(Query::Recall { key: THEME.to_owned() }, Asker::Theme),
         ];
         if let Some(session) = self.opened {
             effects.extend(look_up(session));

@@ -145,8 +145,8 @@ pub enum Progress {
 pub enum Asker {
     /// How things stand in our folder.
     Place,
-    /// Providers, for the first run.
-    Providers,
+    /// The theme that was chosen last.
+    Theme,
     /// A session that is being opened: its state.
     State(SessionId),
     /// A session that is being opened: its newest entries, or older ones.
@@ -162,8 +162,8 @@ pub enum Asker {
     History,
     /// The draft that a crash or an exit left.
     Draft,
-    /// Favourite and recent models.
-    Favourites,
+    /// Models used recently.
+    Recent,
     /// The pane on top.
     Pane {
         /// Which pane: an answer for one that was closed is dropped.

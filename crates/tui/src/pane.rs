@@ -7,7 +7,6 @@
 //! | `overlay` | a small box over a pane: a name, a choice |
 //! | `words` | numbers, ages and prices as people write them |
 
-mod agents;
 mod changes;
 mod checkpoints;
 mod context;
@@ -25,7 +24,6 @@ mod servers;
 mod sessions;
 mod shared;
 mod sheet;
-mod skills;
 mod themes;
 mod todos;
 mod words;
@@ -148,8 +146,8 @@ pub fn open(kind: PaneKind, shared: &Shared) -> Box<dyn Pane> {
         PaneKind::Models => Box::new(ListPane::new(models::Models::new(shared))),
         PaneKind::Changes => Box::new(ListPane::new(changes::Changes::new(shared))),
         PaneKind::Checkpoints => Box::new(ListPane::new(checkpoints::Checkpoints::new(shared))),
-        PaneKind::Agents => Box::new(ListPane::new(agents::Agents::new(shared))),
-        PaneKind::Skills => Box::new(ListPane::new(skills::Skills::new(shared))),
+        PaneKind::Agents => Box::new(ListPane::new(offers::Offers::agents(shared))),
+        PaneKind::Skills => Box::new(ListPane::new(offers::Offers::skills(shared))),
         PaneKind::Servers => Box::new(ListPane::new(servers::Servers::new(shared))),
         PaneKind::Todos => Box::new(SheetPane::new(todos::Todos::new(shared))),
         PaneKind::Context => Box::new(SheetPane::new(context::Context::new(shared))),

@@ -211,16 +211,12 @@ impl App {
     /// Uses a model from the next request on.
     pub(super) fn use_model(&mut self, model: ModelRef) -> Vec<Effect> {
         let mut effects = vec![Effect::Say(format!("model: {model}"))];
-        effects.push(submit(Op::Remember {
-            key: "models.last".to_owned(),
-            value: Some(model.to_string()),
-        }));
         let name = model.to_string();
         self.recent.retain(|known| *known != name);
         self.recent.insert(0, name);
         self.recent.truncate(RECENT);
         let kept = self.recent.join("\n");
-        effects.push(submit(Op::Remember { key: "models.recent".to_owned(), value: Some(kept) }));
+        effects.push(submit(Op::Remember { key: pane::RECENT.to_owned(), value: Some(kept) }));
         if self.session.is_begun {
             let session = self.session.id;
             effects.push(submit(Op::SetModel { session, model: model.clone() }));

@@ -131,8 +131,13 @@ impl App {
             self.draft.kept.clone_from(&value);
             self.composer.set_text(&value);
         }
-        if asker == Asker::Favourites {
+        if asker == Asker::Recent {
             self.recent = value.lines().map(str::to_owned).collect();
+        }
+        // What the settings name counts more than what was chosen once.
+        if asker == Asker::Theme && self.settings.theme.is_none() {
+            self.theme = value;
+            self.choose_theme();
         }
     }
 
@@ -210,12 +215,12 @@ impl App {
 fn matters(asker: Asker) -> bool {
     match asker {
         Asker::State(_) | Asker::Entries(_) | Asker::Place => true,
-        Asker::Providers
+        Asker::Theme
         | Asker::Offers
         | Asker::Files { .. }
         | Asker::History
         | Asker::Draft
-        | Asker::Favourites
+        | Asker::Recent
         | Asker::Pane { .. } => false,
     }
 }

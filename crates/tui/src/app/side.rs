@@ -6,6 +6,7 @@ use super::App;
 use super::status::{mode_words, short_model};
 use crate::canvas::{Canvas, Rect};
 use crate::line::Line;
+use crate::pane::count;
 use crate::text;
 use crate::theme::Role;
 use crate::transcript::money;
@@ -50,12 +51,12 @@ impl App {
         if let Some(full) = session.fullness() {
             rows.push(
                 Line::new(gauge(full, self.look.unicode), style(Role::Accent))
-                    .then(format!(" {full}% of {}", thousands(session.window)), style(Role::Muted)),
+                    .then(format!(" {full}% of {}", count(session.window)), style(Role::Muted)),
             );
         }
         let tokens = session.usage.prompt() + session.usage.output;
         if tokens > 0 {
-            let words = format!("{} tokens · {}", thousands(tokens), money(session.cost));
+            let words = format!("{} tokens · {}", count(tokens), money(session.cost));
             rows.push(Line::new(words, style(Role::Muted)));
         }
         rows
@@ -122,15 +123,4 @@ fn gauge(percent: u64, unicode: bool) -> String {
     let filled = usize::try_from(percent / 10).unwrap_or(0).min(10);
     let (full, empty) = if unicode { ("█", "░") } else { ("#", ".") };
     format!("{}{}", full.repeat(filled), empty.repeat(10 - filled))
-}
-
-/// A count of tokens as a reader says it.
-pub(super) fn thousands(count: u64) -> String {
-    match count {
-        0..1_000 => count.to_string(),
-        1_000..1_000_000 => format!("{}k", count / 1_000),
-        _ => {
-            format!("{:.1}M", f64::from(u32::try_from(count / 1_000).unwrap_or(u32::MAX)) / 1_000.0)
-        }
-    }
 }

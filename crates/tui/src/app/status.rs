@@ -11,14 +11,14 @@ use crate::line::Line;
 use crate::message::Screen;
 use crate::text;
 use crate::theme::Role;
-use crate::transcript::money;
+use crate::transcript::{money, words};
 
 /// How long something of passing interest is shown.
 const SHOWN_MS: u64 = 5_000;
 /// Pictures of the spinner.
-const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const SPINNER: [&str; 10] = ["⠋ ", "⠙ ", "⠹ ", "⠸ ", "⠼ ", "⠴ ", "⠦ ", "⠧ ", "⠇ ", "⠏ "];
 /// Pictures of the spinner where only ASCII is shown.
-const PLAIN_SPINNER: [&str; 4] = ["-", "\\", "|", "/"];
+const PLAIN_SPINNER: [&str; 4] = ["- ", "\\ ", "| ", "/ "];
 
 /// What was just said, and until when it is shown.
 #[derive(Debug, Default)]
@@ -105,16 +105,16 @@ impl App {
             return None;
         }
         let waits = !self.panels.is_empty();
-        let seconds = self.look.now_ms.saturating_sub(self.session.since_ms) / 1000;
-        let words = match self.session.turn {
+        let passed = words::clock(self.look.now_ms.saturating_sub(self.session.since_ms));
+        let state = match self.session.turn {
             _ if waits => "waiting for your answer",
             Turn::Stops => "stopping",
             Turn::Runs | Turn::None => "working",
         };
         let mut line = Line::EMPTY;
         line.push(if waits { "? " } else { self.spinner() }, style(Role::Accent));
-        line.push(words, style(Role::Text));
-        line.push(format!(" · {}", duration(seconds)), style(Role::Muted));
+        line.push(state, style(Role::Text));
+        line.push(format!(" · {passed}"), style(Role::Muted));
         let stop = self.keys.hint(Action::Stop);
         let hint = if self.composer.is_empty() {
             let edit = self.keys.hint(Action::OpenQueue);
@@ -134,11 +134,8 @@ impl App {
 
     fn spinner(&self) -> &'static str {
         let frame = usize::try_from(self.look.frame).unwrap_or(0);
-        if self.look.unicode {
-            ["⠋ ", "⠙ ", "⠹ ", "⠸ ", "⠼ ", "⠴ ", "⠦ ", "⠧ ", "⠇ ", "⠏ "][frame % SPINNER.len()]
-        } else {
-            ["- ", "\\ ", "| ", "/ "][frame % PLAIN_SPINNER.len()]
-        }
+        let pictures: &[&str] = if self.look.unicode { &SPINNER } else { &PLAIN_SPINNER };
+        pictures[frame % pictures.len()]
     }
 
     /// Prompts that wait, a row each.
@@ -190,13 +187,4 @@ fn below_home(folder: &str, home: &str) -> String {
 /// A model's id without what only its provider needs.
 pub(super) fn short_model(id: &str) -> &str {
     id.rsplit('/').next().unwrap_or(id)
-}
-
-/// Seconds as a reader says them.
-pub(super) fn duration(seconds: u64) -> String {
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
-    }
 }

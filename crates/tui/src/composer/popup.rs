@@ -1,17 +1,16 @@
 //! The popup at the caret: commands and skills after a slash, files and agents after an at sign.
 
 mod draw;
-mod fuzzy;
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use base::fuzzy::{Match, Pattern};
 use base::protocol::{Offer, OfferKind};
 
 use super::Wanted;
 use super::marks::is_mark;
 use super::motion::line_start;
-use fuzzy::fit;
 
 /// Rows it has at most.
 pub(super) const MOST_ROWS: usize = 10;
@@ -239,9 +238,10 @@ fn mentions(search: &str, offers: &[Offer], files: &[String]) -> Vec<Item> {
     let begins = |item: &Item| !search.is_empty() && item.name.starts_with(named);
     let (mut items, others): (Vec<Item>, Vec<Item>) =
         best_first(agents).into_iter().partition(begins);
+    let pattern = Pattern::new(search);
     // They come in order; those of an answer to an older search are sifted.
     items.extend(files.iter().filter_map(|path| {
-        let (_, letters) = fit(search, path)?;
+        let letters = pattern.find(path)?.positions;
         let kind = if path.ends_with('/') { Kind::Folder } else { Kind::File };
         let (arguments, about) = (String::new(), String::new());
         Some(Item { kind, name: path.clone(), letters, arguments, about })
@@ -251,7 +251,7 @@ fn mentions(search: &str, offers: &[Offer], files: &[String]) -> Vec<Item> {
 }
 
 fn scored(search: &str, kind: Kind, offer: &Offer) -> Option<(i32, Item)> {
-    let (score, letters) = fit(search, &offer.name)?;
+    let Match { score, positions: letters } = Pattern::new(search).find(&offer.name)?;
     let Offer { name, arguments, about, .. } = offer.clone();
     Some((score, Item { kind, name, letters, arguments, about }))
 }

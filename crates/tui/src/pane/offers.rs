@@ -1,30 +1,82 @@
-//! Agents and skills as rows and previews.
+//! Agents that work can be given to, and skills: lists of what may be written by name.
 
 use base::protocol::{Offer, OfferKind};
 
-use super::Shared;
-use super::list::Hints;
+use super::list::{Hints, List};
+use super::{Pressed, Shared};
 use crate::line::Line;
 use crate::look::Look;
-use crate::picker::Row;
+use crate::message::Effect;
+use crate::picker::{Picker, Row};
 use crate::theme::Role;
 
 /// What the keys of these lists do.
-pub(super) const HINTS: Hints =
-    &[("enter", "write its name"), ("esc", "close"), ("tab", "details")];
+const HINTS: Hints = &[("enter", "write its name"), ("esc", "close"), ("tab", "details")];
+
+/// A list of the offers of a kind.
+#[derive(Debug)]
+pub(crate) struct Offers {
+    listed: Vec<Offer>,
+    title: &'static str,
+    /// What is said where there are none.
+    nothing: &'static str,
+    /// What goes before a name to call it.
+    sign: &'static str,
+}
+
+impl Offers {
+    /// Agents.
+    pub(crate) fn agents(shared: &Shared) -> Self {
+        let nothing = "no agents; .caiman/agents/NAME.md defines one";
+        Self { listed: of(shared, OfferKind::Agent), title: "agents", nothing, sign: "@agent-" }
+    }
+
+    /// Skills.
+    pub(crate) fn skills(shared: &Shared) -> Self {
+        let nothing = "no skills; .caiman/skills/NAME/SKILL.md defines one";
+        Self { listed: of(shared, OfferKind::Skill), title: "skills", nothing, sign: "/" }
+    }
+}
+
+impl List for Offers {
+    type Worth = Offer;
+
+    fn picker(&mut self) -> Picker<Offer> {
+        let mut picker = Picker::new(self.title);
+        picker.set(rows(std::mem::take(&mut self.listed)), self.nothing);
+        picker
+    }
+
+    fn has_preview(&self) -> bool {
+        true
+    }
+
+    fn hints(&self) -> Hints {
+        HINTS
+    }
+
+    fn take(&mut self, picker: &mut Picker<Offer>) -> Pressed {
+        let write = |offer: &Offer| Effect::Write(format!("{}{} ", self.sign, offer.name));
+        Pressed::Done(picker.chosen().map(write).into_iter().collect())
+    }
+
+    fn preview(&mut self, worth: &Offer, width: usize, look: &Look) -> Vec<Line> {
+        preview(worth, width, look)
+    }
+}
 
 /// The offers of a kind.
-pub(super) fn of(shared: &Shared, kind: OfferKind) -> Vec<Offer> {
+fn of(shared: &Shared, kind: OfferKind) -> Vec<Offer> {
     shared.offers.iter().filter(|offer| offer.kind == kind).cloned().collect()
 }
 
 /// Offers as rows.
-pub(super) fn rows(offers: Vec<Offer>) -> Vec<(Row, Offer)> {
+fn rows(offers: Vec<Offer>) -> Vec<(Row, Offer)> {
     offers.into_iter().map(|offer| (Row::new(&offer.name).noted(&offer.about), offer)).collect()
 }
 
 /// All that is known of an offer.
-pub(super) fn preview(offer: &Offer, width: usize, look: &Look) -> Vec<Line> {
+fn preview(offer: &Offer, width: usize, look: &Look) -> Vec<Line> {
     let style = |role| look.theme.style(role);
     let title = Line::new(&offer.name, style(Role::Strong));
     let mut lines =

@@ -51,7 +51,7 @@ impl Toy {
                 let session = self.session;
                 vec![
                     submit(Op::NewSession { session, folder: "/".into() }),
-                    Effect::Ask { query: Query::Providers, asker: Asker::Providers },
+                    Effect::Ask { query: Query::Providers, asker: Asker::Place },
                     submit(Op::Stop { session }),
                 ]
             }

@@ -93,6 +93,14 @@ fn an_empty_conversation_offers_instructions_and_takes_keys_all_the_same() {
 }
 
 #[test]
+fn a_theme_that_was_chosen_is_there_the_next_time() {
+    let mut desk = Desk::settled(80, 24);
+    let before = desk.app.look.theme.clone();
+    desk.answer(Asker::Theme, Reply::Recalled { value: Some("light".to_owned()) });
+    assert_ne!(desk.app.look.theme, before);
+}
+
+#[test]
 fn control_c_clears_then_quits() {
     let mut desk = Desk::settled(80, 24);
     desk.write("something");
