@@ -24,7 +24,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 format!("migrations/{name}: the next migration is {expected}<what>.sql").into()
             );
         }
-        writeln!(code, "    include_str!({:?}),", file.display().to_string())?;
+        // Where the folder is, the compiler knows: what is built may move to another machine.
+        let path = format!("concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/migrations/{name}\")");
+        writeln!(code, "    include_str!({path}),")?;
     }
     code.push_str("];\n");
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("migrations.rs"), code)?;

@@ -17,7 +17,7 @@ use crate::connection;
 use crate::error::StoreError;
 use crate::presence::{self, Presence, beside, private_file};
 use crate::schema;
-use crate::store::Store;
+use crate::store::{MEMORY, Store};
 
 /// SQLite before 3.51.3 can damage a WAL database when a checkpoint meets a reset.
 const OLDEST_SAFE_SQLITE: i32 = 3_051_003;
@@ -63,6 +63,10 @@ impl Store {
 
 /// Leaves a note that makes the next opening look at every page.
 pub(crate) fn mark_suspect(path: &Path) {
+    // What is in memory has no next opening, and its name is none of a file.
+    if path == Path::new(MEMORY) {
+        return;
+    }
     // Without the note the next opening looks less hard; the error itself is told either way.
     drop(private_file().create(true).truncate(false).open(beside(path, "-suspect")));
 }

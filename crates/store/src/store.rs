@@ -19,7 +19,7 @@ use crate::writer::{Job, QUEUE_JOBS, Task, Writer};
 /// Idle reading connections kept; more are opened when needed and closed afterwards.
 const READERS_KEPT: usize = 4;
 /// What an in-memory database is called in errors.
-const MEMORY: &str = ":memory:";
+pub(crate) const MEMORY: &str = ":memory:";
 
 /// The memory. Clones share one writer thread; the last one to go closes the database.
 #[derive(Debug, Clone)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use base::protocol::Paid;
 use base::{ModelRef, Money, SessionId, Timestamp, Usage};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -146,6 +147,17 @@ impl Store {
         self.jot(move |connection| insert(connection, &row))
     }
 
+    /// The calls of a session and its sub-agents between two moments, oldest first; those for titles are left
+    /// out.
+    pub fn paid(
+        &self,
+        session: SessionId,
+        since: Timestamp,
+        until: Timestamp,
+    ) -> Pending<Vec<Paid>> {
+        self.read(move |connection| paid(connection, session, (since, until)))
+    }
+
     /// Sums over the ledger, sorted by key.
     pub fn usage(&self, query: UsageQuery) -> Pending<Vec<(UsageKey, UsageSum)>> {
         self.read(move |connection| sums(connection, &query))
@@ -165,6 +177,40 @@ pub(crate) fn of_session(
     let root = named_params! { ":root": session.as_bytes() };
     let sum = connection.prepare_cached(&sql)?.query_row(root, sum)?;
     Ok((sum.usage, sum.cost))
+}
+
+fn paid(
+    connection: &Connection,
+    session: SessionId,
+    (since, until): (Timestamp, Timestamp),
+) -> Result<Vec<Paid>, Fault> {
+    let sql = format!(
+        "{FAMILY} SELECT at, input, cache_read, cache_write, output, reasoning, cost_pico FROM usage
+         WHERE session IN (SELECT id FROM family) AND at BETWEEN :since AND :until AND kind <> :title
+         ORDER BY seq"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let named = named_params! {
+        ":root": session.as_bytes(),
+        ":since": since.as_millis(),
+        ":until": until.as_millis(),
+        ":title": CallKind::Title.as_str(),
+    };
+    let rows = statement.query_map(named, |row| {
+        let number = |at| unsigned(row, at);
+        Ok(Paid {
+            at: Timestamp::from_millis(row.get(0)?),
+            usage: Usage {
+                input: number(1)?,
+                cache_read: number(2)?,
+                cache_write: number(3)?,
+                output: number(4)?,
+                reasoning: number(5)?,
+            },
+            cost: row.get::<_, Option<i64>>(6)?.map(Money::from_pico),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn insert(connection: &Connection, row: &UsageRow) -> Result<(), Fault> {
