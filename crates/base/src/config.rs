@@ -8,10 +8,12 @@
 //! | module | does |
 //! |---|---|
 //! | `layers` | knows which files there are and whose they are |
+//! | `claude_state` | the little of Claude Code's state that is a setting |
 //! | `tree` | text to a tree in which each value knows its line |
 //! | `compat` | puts other programs' words and earlier names into ours |
 //! | `check` | drops what does not fit or may not be set, and says so |
 //! | `merge` | lays a file over the files before it |
+//! | `bans` | switches off servers that Claude Code's settings forbid |
 //! | `complete` | drops merged entries that lack what they cannot do without |
 //! | `load` | runs all of that and makes a [`Config`]; nothing in a file can make it fail |
 //! | [`expand`] | `$VAR` and `$(command)`, when a value is used |
@@ -22,7 +24,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+mod bans;
 mod check;
+mod claude_state;
 mod compat;
 mod complete;
 pub mod expand;
@@ -45,10 +49,12 @@ mod template;
 mod tree;
 
 pub use expand::{ExpandError, Expander};
-pub use hooks::{HOOK_EVENTS, Hook, HookFailure};
+pub use hooks::{HOOK_EVENTS, Hook, HookFailure, HookShell};
 pub(crate) use layers::PROJECT_FILES;
 pub use layers::project_folders;
-pub use load::{FileState, Loaded, ReadFile, Sources, TrustSource, Withheld, load, parse_text};
+pub use load::{
+    FileState, Loaded, ReadFile, Sources, TrustSource, Withheld, adopted_server, load, parse_text,
+};
 pub use models::{AgentSettings, Agents, Models, SelectedModel};
 pub use options::{
     Attribution, Completions, DiffMode, Notifications, Options, ScreenMode, Scrollbar,
@@ -58,9 +64,10 @@ pub use origins::{Leaf, Origin, Origins};
 pub use problem::{Problem, Severity, printable};
 pub use provider::{Network, Provider};
 pub use reference::reference;
-pub use rules::{Budgets, Fetch, Glob, Grep, Ls, Permissions, Search, SearchEngine, Tools};
+pub use rules::{Budgets, Fetch, Format, Glob, Grep, Ls, Permissions, Search, SearchEngine, Tools};
 pub use servers::{LspServer, McpServer, McpTransport};
 pub use shape::schema;
+pub use suggest::nearest;
 pub use template::Template;
 
 /// Settings of Caiman.

@@ -28,7 +28,6 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 pub use agent::Agent;
-pub use command::Command;
 pub use hooks::hooks;
 pub use plugin::Plugin;
 pub use shelf::{Definitions, Places, Shelf, Trust};

@@ -7,12 +7,17 @@
 
 mod lenient;
 
+pub(crate) use lenient::is_spelling;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
 /// Largest header that is read as YAML; a longer one is no definition file's.
 const HEADER_LIMIT: usize = 256 * 1024;
+
+/// Fields of running text, which may look like anything.
+const PROSE: [&str; 3] = ["description", "when_to_use", "initialPrompt"];
 
 /// A definition file in its two parts.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,8 +46,8 @@ pub enum Note {
     Unclosed,
     /// A key is there twice; the last one counts.
     Repeated(String),
-    /// A value such as `#059669` is a comment to YAML; it was taken as text.
-    Colour(String),
+    /// A value such as `#059669`, or the end of one, is a comment to YAML; it was taken as text.
+    Comment(String),
     /// It is larger than any definition needs and was left unread.
     TooLarge,
 }
@@ -115,7 +120,7 @@ pub fn parse(text: &str, known_keys: &[&str]) -> Document {
             lenient::read(&header, known_keys, &mut document);
         }
     }
-    restore_colours(&header, &mut document);
+    restore(&header, &mut document);
     document.lines = lines_of(&header, parts.line, &document.fields);
     document
 }
@@ -227,19 +232,42 @@ fn yaml_table(text: &str) -> Result<Map<String, Value>, NotYaml> {
     }
 }
 
-/// Gives `color: #059669` its value back, which YAML takes for a comment.
-fn restore_colours(header: &str, document: &mut Document) {
+/// Gives values back as they are written where YAML sees something else: `color: #059669` and `Fixes #12` are
+/// comments to it, `name: 007` and `1.10` are numbers.
+fn restore(header: &str, document: &mut Document) {
     for line in header.lines() {
-        let Some((key, value)) = line.split_once(':') else { continue };
-        let value = value.trim();
-        let is_colour = value.strip_prefix('#').is_some_and(|digits| {
-            matches!(digits.len(), 3 | 4 | 6 | 8) && digits.chars().all(|c| c.is_ascii_hexdigit())
-        });
-        if is_colour && document.fields.get(key) == Some(&Value::Null) {
-            document.fields.insert(key.to_owned(), Value::from(value));
-            document.notes.push(Note::Colour(key.to_owned()));
+        let Some((key, written)) = line.split_once(':') else { continue };
+        let written = written.trim();
+        let restored = match document.fields.get(key) {
+            Some(Value::Null) => is_colour(written),
+            Some(Value::String(read)) => {
+                let rest = written.strip_prefix(read.as_str()).filter(|_| is_prose(key));
+                rest.is_some_and(|rest| rest.trim_start().starts_with('#'))
+            }
+            Some(Value::Number(number)) => {
+                let digits = written.split(" #").next().unwrap_or_default().trim_end();
+                if number.to_string() != digits {
+                    document.fields.insert(key.to_owned(), Value::from(digits));
+                }
+                false
+            }
+            Some(Value::Bool(_) | Value::Array(_) | Value::Object(_)) | None => false,
+        };
+        if restored {
+            document.fields.insert(key.to_owned(), Value::from(written));
+            document.notes.push(Note::Comment(key.to_owned()));
         }
     }
+}
+
+fn is_colour(text: &str) -> bool {
+    text.strip_prefix('#').is_some_and(|digits| {
+        matches!(digits.len(), 3 | 4 | 6 | 8) && digits.chars().all(|c| c.is_ascii_hexdigit())
+    })
+}
+
+fn is_prose(key: &str) -> bool {
+    PROSE.iter().any(|prose| is_spelling(key, prose))
 }
 
 fn item_text(item: &Value) -> Option<String> {

@@ -33,6 +33,20 @@ pub fn set(text: &str, path: &[&str], value: &Value) -> Result<String, JsoncErro
     Ok(root.to_string())
 }
 
+/// The text without one value; comments and layout stay. None where the value is not there.
+pub fn remove(text: &str, path: &[&str]) -> Result<Option<String>, JsoncError> {
+    let root = CstRootNode::parse(text, &jsonc_parser::ParseOptions::default())
+        .map_err(|error| JsoncError(error.to_string()))?;
+    let Some((last, above)) = path.split_last() else { return Ok(None) };
+    let mut table = root.object_value();
+    for key in above {
+        table = table.and_then(|table| table.object_value(key));
+    }
+    let Some(known) = table.and_then(|table| table.get(last)) else { return Ok(None) };
+    known.remove();
+    Ok(Some(root.to_string()))
+}
+
 fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,
@@ -73,6 +87,19 @@ mod tests {
     }
 
     #[test]
+    fn a_value_is_removed_among_comments() {
+        let text = "{\n  // mine\n  \"mcp\": { \"a\": {}, \"b\": 1 }, // his\n  \"x\": 2\n}\n";
+        let less = remove(text, &["mcp", "a"]).unwrap().unwrap();
+        assert!(less.contains("// mine") && less.contains("// his"), "{less}");
+        assert_eq!(read::<Value>(&less).unwrap(), json!({"mcp": {"b": 1}, "x": 2}));
+        for path in [["mcp", "c"], ["x", "a"], ["y", "a"]] {
+            assert_eq!(remove(text, &path).unwrap(), None);
+        }
+        assert!(remove("{", &["a"]).is_err());
+        assert_eq!(remove("", &["a"]).unwrap(), None);
+    }
+
+    #[test]
     fn comments_and_trailing_commas_are_read_over() {
         let list: Vec<u8> = read("// two\n[1, /* and */ 2,]").unwrap();
         assert_eq!(list, [1, 2]);
@@ -87,9 +114,13 @@ mod tests {
             if outer == "kept" {
                 proptest::prop_assert!(after.is_err());
             } else {
-                let read = read::<Value>(&after.unwrap()).unwrap();
+                let after = after.unwrap();
+                let read = read::<Value>(&after).unwrap();
                 proptest::prop_assert_eq!(&read[&outer][&inner], &json!(text));
                 proptest::prop_assert_eq!(&read["kept"], &json!([1, 2]));
+                let less = remove(&after, &[&outer, &inner]).unwrap().unwrap();
+                let less = super::read::<Value>(&less).unwrap();
+                proptest::prop_assert_eq!(less, json!({outer: {}, "kept": [1, 2]}));
             }
         }
     }

@@ -12,6 +12,7 @@
 //! | [`config`] | typed settings, their layers, schema and reference docs |
 //! | [`front_matter`] | YAML between two `---` lines, and the body below |
 //! | [`fuzzy`] | letters typed in order find a text; files, commands, models by the same rule |
+//! | [`star`] | names with `*` in them |
 //! | [`definition`] | definition files: agents, skills, commands, styles, plugins |
 //! | [`jsonc`] | JSON with comments, for files that people write |
 //! | [`task`] | [`TaskScope`], the only way work is started |
@@ -36,6 +37,7 @@ pub mod model;
 pub mod paths;
 pub mod protocol;
 pub mod secret;
+pub mod star;
 pub mod task;
 pub mod transcript;
 pub mod trust;

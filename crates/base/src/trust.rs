@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::clock::Timestamp;
-use crate::config::PROJECT_FILES;
+use crate::config::{PROJECT_FILES, project_folders};
 
 /// Folders whose files define things that run, wherever they are looked for.
 const DEFINITION_FOLDERS: [&str; 17] = [
@@ -61,6 +61,27 @@ pub struct TrustedFolder {
     pub hash: String,
     /// When that was.
     pub since: Timestamp,
+}
+
+/// The fingerprint of a folder that holds no such file. Trust in it lets code of the project itself run.
+const NOTHING: &str = "nothing";
+
+/// Whether the user lets code of a folder's project run, be it by trust in the folder or in one above it in the same
+/// project. No file that can make something run may be among them that is not trusted. `list` is `trust.json`.
+pub fn is_vouched_for(list: &Path, folder: &Path) -> bool {
+    let Ok(known) = TrustedFolders::read(list) else { return false };
+    let mut is_vouched = false;
+    for folder in project_folders(folder) {
+        let Ok(now) = Fingerprint::of(&folder) else { return false };
+        let is_plain = now.is_none();
+        let now = now.unwrap_or_else(Fingerprint::nothing);
+        match known.folders.get(&folder) {
+            Some(trusted) if trusted.hash == now.hash => is_vouched = true,
+            Some(_) | None if is_plain => {}
+            Some(_) | None => return false,
+        }
+    }
+    is_vouched
 }
 
 /// How a folder stands.
@@ -135,6 +156,11 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
+    /// The fingerprint of a folder that holds no such file.
+    pub fn nothing() -> Self {
+        Self { hash: NOTHING.to_owned(), files: Vec::new() }
+    }
+
     /// Takes a folder's fingerprint; none when it holds no such file.
     pub fn of(folder: &Path) -> Result<Option<Self>, TrustError> {
         let files = covered(folder)?;

@@ -17,7 +17,7 @@ pub(super) enum Format {
     Settings,
     /// Claude Code's `settings.json`: permissions, hooks and variables.
     Claude,
-    /// `.mcp.json`: servers.
+    /// `.mcp.json` and what Claude Code's state says: servers.
     Mcp,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn adopt(format: Format, mut root: Node, problems: &mut Problems) -> 
         }
         Format::Mcp => table.retain(|key, _| key == "mcpServers"),
     }
-    adopt_servers(table);
+    adopt_servers(table, problems);
     adopt_permissions(table);
     adopt_hooks(table, format, problems);
     adopt_crush_state(table, problems);
@@ -55,35 +55,12 @@ pub(super) fn adopt(format: Format, mut root: Node, problems: &mut Problems) -> 
     root
 }
 
-fn adopt_servers(table: &mut Table) {
+fn adopt_servers(table: &mut Table, problems: &mut Problems) {
     let Some(mut servers) = table.remove("mcpServers") else { return };
-    let shape = Shape::root().property("mcp").and_then(Shape::entries);
-    for server in servers.table_mut().into_iter().flat_map(BTreeMap::values_mut) {
-        let Some(entry) = server.table_mut() else { continue };
-        if let Some(mut oauth) = entry.remove("oauth") {
-            let place = oauth.place;
-            if let Some(inner) = oauth.table_mut() {
-                let names =
-                    [("clientId", "oauth_client_id"), ("callbackPort", "oauth_callback_port")];
-                for (theirs, ours) in names {
-                    entry.extend(inner.remove(theirs).map(|node| (ours.to_owned(), node)));
-                }
-                oauth = Node::new(Kind::Flag(true), place);
-            }
-            entry.insert("oauth".to_owned(), oauth);
+    for (name, server) in servers.table_mut().into_iter().flatten() {
+        if let Some(entry) = server.table_mut() {
+            adopt_server(entry, &format!("mcp.{name}"), problems);
         }
-        // Their time-outs count milliseconds, ours seconds.
-        if let Some(Kind::Number(number)) = entry.get_mut("timeout").map(|node| &mut node.kind)
-            && let Some(ms) = number.as_u64()
-        {
-            *number = ms.div_ceil(1000).into();
-        }
-        if let Some(Kind::Text(kind)) = entry.get_mut("type").map(|node| &mut node.kind)
-            && kind == "streamable-http"
-        {
-            "http".clone_into(kind);
-        }
-        entry.retain(|key, _| shape.is_some_and(|shape| shape.property(key).is_some()));
     }
     match table.remove("mcp") {
         Some(ours) => {
@@ -91,6 +68,82 @@ fn adopt_servers(table: &mut Table) {
             table.insert("mcp".to_owned(), super::merge::lay_over(servers, ours, mcp));
         }
         None => drop(table.insert("mcp".to_owned(), servers)),
+    }
+}
+
+/// One server as others write it, in our words. What we do not know is left out, and told.
+fn adopt_server(entry: &mut Table, path: &str, problems: &mut Problems) {
+    let mut unknown = Vec::new();
+    if let Some(mut oauth) = entry.remove("oauth") {
+        let place = oauth.place;
+        if let Some(inner) = oauth.table_mut() {
+            for (theirs, ours) in [
+                ("clientId", "oauth_client_id"),
+                ("clientSecret", "oauth_client_secret"),
+                ("callbackPort", "oauth_callback_port"),
+            ] {
+                entry.extend(inner.remove(theirs).map(|node| (ours.to_owned(), node)));
+            }
+            unknown.extend(inner.iter().map(|(key, it)| (format!("oauth.{key}"), it.place)));
+            oauth = Node::new(Kind::Flag(true), place);
+        }
+        entry.insert("oauth".to_owned(), oauth);
+    }
+    rename(entry, "alwaysLoad", "always_load");
+    rename(entry, "headersHelper", "headers_helper");
+    // Their time-outs count milliseconds, ours seconds.
+    if let Some(Kind::Number(number)) = entry.get_mut("timeout").map(|node| &mut node.kind)
+        && let Some(ms) = number.as_u64()
+    {
+        *number = ms.div_ceil(1000).into();
+    }
+    if let Some(Kind::Text(kind)) = entry.get_mut("type").map(|node| &mut node.kind)
+        && kind == "streamable-http"
+    {
+        "http".clone_into(kind);
+    }
+    let shape = Shape::root().property("mcp").and_then(Shape::entries);
+    entry.retain(|key, node| {
+        let is_known = shape.is_some_and(|shape| shape.property(key).is_some());
+        if !is_known {
+            unknown.push((key.clone(), node.place));
+        }
+        is_known
+    });
+    for (key, place) in unknown {
+        let path = format!("{path}.{key}");
+        problems.push(Severity::Note, place.at(&path), "this key is ignored".to_owned());
+    }
+}
+
+/// How a server is reached. Whoever names it anew as Claude Code does says all of that.
+const REACH: [&str; 10] = [
+    "type",
+    "command",
+    "args",
+    "env",
+    "url",
+    "headers",
+    "headers_helper",
+    "oauth",
+    "oauth_client_id",
+    "oauth_client_secret",
+];
+
+/// Takes out how servers are reached that another file names anew: the whole entry of the nearest file counts, so
+/// that no server gets what was meant for another of its name. What the user says of a server beside that stays.
+pub(super) fn give_way(under: &mut Node, over: &Node) {
+    let anew = over.table().and_then(|root| root.get("mcp")?.table());
+    let Some(known) = under.table_mut().and_then(|root| root.get_mut("mcp")?.table_mut()) else {
+        return;
+    };
+    for (name, server) in anew.into_iter().flatten() {
+        let is_anew = |entry: &Table| entry.contains_key("command") || entry.contains_key("url");
+        if server.table().is_some_and(is_anew)
+            && let Some(entry) = known.get_mut(name).and_then(Node::table_mut)
+        {
+            entry.retain(|key, _| !REACH.contains(&key.as_str()));
+        }
     }
 }
 

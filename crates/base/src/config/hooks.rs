@@ -45,9 +45,11 @@ pub struct Hook {
     /// A permission rule, such as `Bash(git push:*)`: of tool calls, it runs only for those the rule is about.
     #[serde(rename = "if")]
     pub condition: Option<String>,
-    /// Seconds it may take; default 600, for a prompt 30.
+    /// Seconds it may take, also parts of one; default 600, for a prompt 30.
     #[serde(rename = "timeout")]
-    pub timeout_s: Option<u64>,
+    pub timeout_s: Option<f64>,
+    /// The shell that runs `command`; `bash` where there is one and else `sh`, if left out.
+    pub shell: Option<HookShell>,
     /// Run it in the background: nobody waits for it, and it decides nothing.
     #[serde(rename = "async")]
     pub background: bool,
@@ -58,6 +60,16 @@ pub struct Hook {
     pub once: bool,
     /// What its failure means.
     pub fail: HookFailure,
+}
+
+/// A shell for the command of a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HookShell {
+    /// Bash.
+    Bash,
+    /// `PowerShell`, as `pwsh`.
+    Powershell,
 }
 
 /// What it means when a hook fails: it cannot be run, takes too long, or says nothing that makes sense.

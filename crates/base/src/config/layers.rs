@@ -4,12 +4,15 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::claude_state::{self, State};
 use super::compat::Format;
 use crate::env::Env;
 use crate::paths::Paths;
 
 /// Largest file that is read: settings are written by hand.
 const SIZE_LIMIT: u64 = 1024 * 1024;
+/// The same for Claude Code's state, which grows by itself.
+const STATE_LIMIT: u64 = 64 * 1024 * 1024;
 
 /// The files of one folder of a project, lowest priority first.
 pub(crate) const PROJECT_FILES: [&str; 7] = [
@@ -28,16 +31,28 @@ pub(super) struct Layer {
     pub(super) format: Format,
     /// The project's folder it lies in; none for the user's and the machine's files.
     pub(super) folder: Option<PathBuf>,
+    /// What it says, where that is only a part of the file.
+    pub(super) text: Option<String>,
 }
 
 /// Every place that is looked at, lowest priority first.
 pub(super) fn layers(paths: &Paths, env: &Env, cwd: &Path) -> Vec<Layer> {
+    let state = state(paths, env);
     let mut layers: Vec<Layer> = Vec::new();
     let mut add = |path: PathBuf, folder: Option<&PathBuf>| {
         // A home folder that is itself a project would otherwise be read twice, once as each.
-        if !layers.iter().any(|known| known.path == path) {
-            let format = format_of(&path);
-            layers.push(Layer { path, format, folder: folder.cloned() });
+        if layers.iter().any(|known| known.path == path) {
+            return;
+        }
+        let format = format_of(&path);
+        let is_state = |state: &&State| state.path == path;
+        let text = state.as_ref().filter(is_state).map(State::of_user);
+        layers.push(Layer { path, format, folder: folder.cloned(), text });
+        // What the user has added for this folder alone goes before what everybody has here.
+        if let (Format::Mcp, Some(folder), Some(state)) = (format, folder, &state) {
+            let text = state.of_folder(folder);
+            let layer = |text| Layer { path: state.path.clone(), format, folder: None, text };
+            layers.extend(text.map(|text| layer(Some(text))));
         }
     };
     for path in user_files(paths, env) {
@@ -57,21 +72,37 @@ fn user_files(paths: &Paths, env: &Env) -> Vec<PathBuf> {
         let folder = env.get(variable).map(PathBuf::from).filter(|path| path.is_absolute());
         folder.unwrap_or_else(|| paths.home().join(usual)).join("crush/crush.json")
     };
-    // A relative folder would be looked for in the project and so make its files the user's.
-    let claude = env.get("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    let claude = claude.unwrap_or_else(|| paths.home().join(".claude"));
+    let claude = claude_folder(env).unwrap_or_else(|| paths.home().join(".claude"));
     vec![
         paths.system().join("caiman.json"),
         crush("XDG_CONFIG_HOME", ".config"),
         crush("XDG_DATA_HOME", ".local/share"),
+        state_file(paths, env),
         claude.join("settings.json"),
         paths.config().join("caiman.json"),
     ]
 }
 
+/// Where Claude Code's files are, if the user has moved them. A relative folder would be looked for in the project
+/// and so make its files the user's.
+fn claude_folder(env: &Env) -> Option<PathBuf> {
+    env.get("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+fn state_file(paths: &Paths, env: &Env) -> PathBuf {
+    claude_folder(env).as_deref().unwrap_or(paths.home()).join(claude_state::NAME)
+}
+
+/// Claude Code's state; none where it cannot be read.
+fn state(paths: &Paths, env: &Env) -> Option<State> {
+    let path = state_file(paths, env);
+    let text = text_of(&path, None, STATE_LIMIT).ok()??;
+    Some(State { path, text })
+}
+
 fn format_of(path: &Path) -> Format {
     match path.file_name().and_then(|name| name.to_str()) {
-        Some(".mcp.json") => Format::Mcp,
+        Some(".mcp.json" | claude_state::NAME) => Format::Mcp,
         Some("settings.json" | "settings.local.json") => Format::Claude,
         Some(_) | None => Format::Settings,
     }
@@ -92,8 +123,8 @@ pub(super) enum Unreadable {
     Io(#[from] io::Error),
     #[error("this is not a regular file")]
     NotAFile,
-    #[error("this file is larger than {} KiB", SIZE_LIMIT / 1024)]
-    TooLarge,
+    #[error("this file is larger than {} KiB", .0 / 1024)]
+    TooLarge(u64),
     #[error("this file is a link that leaves the project")]
     Outside,
     #[error("this file is not UTF-8 text")]
@@ -102,23 +133,30 @@ pub(super) enum Unreadable {
 
 /// The text of a layer; none where there is no file.
 pub(super) fn read(layer: &Layer) -> Result<Option<String>, Unreadable> {
+    match &layer.text {
+        Some(text) => Ok(Some(text.clone())),
+        None => text_of(&layer.path, layer.folder.as_deref(), SIZE_LIMIT),
+    }
+}
+
+fn text_of(path: &Path, folder: Option<&Path>, limit: u64) -> Result<Option<String>, Unreadable> {
     // Asked before opening: opening a named pipe would wait for its writer.
-    let is_file = match fs::metadata(&layer.path) {
+    let is_file = match fs::metadata(path) {
         Ok(found) => found.is_file(),
-        Err(error) => return absent(&layer.path, error),
+        Err(error) => return absent(path, error),
     };
     if !is_file {
         return Err(Unreadable::NotAFile);
     }
-    if let Some(folder) = &layer.folder
-        && !lies_in(&layer.path, folder)?
+    if let Some(folder) = folder
+        && !lies_in(path, folder)?
     {
         return Err(Unreadable::Outside);
     }
     let mut bytes = Vec::new();
-    File::open(&layer.path)?.take(SIZE_LIMIT + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > SIZE_LIMIT {
-        return Err(Unreadable::TooLarge);
+    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(Unreadable::TooLarge(limit));
     }
     String::from_utf8(bytes).map(Some).map_err(|_| Unreadable::NotText)
 }

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use serde_path_to_error::Segment;
 
 use super::Config;
+use super::bans::Bans;
 use super::check::{self, Checker, Distrust, Owner};
-use super::compat::{Format, adopt};
+use super::compat::{Format, adopt, give_way};
 use super::complete::drop_incomplete;
 use super::layers::{Layer, Unreadable, layers, read};
 use super::mask::{self, Exposure};
@@ -122,6 +123,18 @@ pub fn parse_text(file_name: &str, text: &str) -> Loaded {
     loader.finish()
 }
 
+/// An MCP server as other programs write it, in the words of our own settings, and what was wrong with it. None
+/// where nothing is left.
+pub fn adopted_server(name: &str, entry: &Value) -> (Option<Value>, Vec<Problem>) {
+    let text = json!({ "mcpServers": { name: entry } }).to_string();
+    let mut reading = Loader::default();
+    reading.text(Path::new(name), &text, Format::Mcp, Owner::User);
+    let loaded = reading.finish();
+    let servers = loaded.origins.root.table().and_then(|root| root.get("mcp")?.table());
+    let server = servers.and_then(|servers| servers.get(name)).map(Node::to_value);
+    (server, loaded.problems)
+}
+
 /// How the project's folders stand, asked only when one of them has a file.
 struct TrustOf<'a> {
     sources: &'a Sources,
@@ -178,6 +191,7 @@ struct Loader {
     files: Vec<ReadFile>,
     problems: Vec<Problem>,
     withheld: Vec<Withheld>,
+    bans: Bans,
 }
 
 impl Default for Loader {
@@ -188,6 +202,7 @@ impl Default for Loader {
             files: Vec::new(),
             problems: Vec::new(),
             withheld: Vec::new(),
+            bans: Bans::default(),
         }
     }
 }
@@ -231,9 +246,16 @@ impl Loader {
             Err(Broken) => FileState::Broken,
         };
         if let Ok(Some(root)) = parsed {
+            match format {
+                Format::Claude | Format::Mcp => self.bans.note(&root, owner),
+                Format::Settings => {}
+            }
             let root = adopt(format, root, &mut problems);
             let root = Checker::new(owner, &mut problems, &mut withheld).clean(root);
-            let under = std::mem::replace(&mut self.merged, Node::empty());
+            let mut under = std::mem::replace(&mut self.merged, Node::empty());
+            if format == Format::Mcp {
+                give_way(&mut under, &root);
+            }
             self.merged = lay_over(under, root, Some(Shape::root()));
         }
         self.problems.extend(problems.into_list());
@@ -242,6 +264,7 @@ impl Loader {
     }
 
     fn finish(mut self) -> Loaded {
+        self.bans.apply(&mut self.merged, &self.paths);
         for entry in drop_incomplete(&mut self.merged).into_iter().take(LIMIT) {
             let message = format!("needs `{}`; the entry is left out", entry.key);
             self.told(entry.place, &entry.path, message);

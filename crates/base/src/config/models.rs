@@ -115,6 +115,13 @@ impl Agents {
         exact.or_else(|| self.by_name.keys().find(alike).and_then(|known| self.by_name.get(known)))
     }
 
+    /// What a word for a model stands for: itself, unless the settings say so in any case of letters.
+    pub fn model_word<'a>(&'a self, word: &'a str) -> &'a str {
+        let mut known = self.models.iter();
+        let meant = known.find(|(name, _)| name.eq_ignore_ascii_case(word));
+        meant.map_or(word, |(_, meant)| meant)
+    }
+
     /// The agents that are left out, by name.
     pub fn disabled(&self) -> Vec<String> {
         let disabled = self.by_name.iter().filter(|(_, agent)| agent.disabled);

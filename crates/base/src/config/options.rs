@@ -31,6 +31,10 @@ pub struct Options {
     /// Tools to leave out, by name.
     #[schemars(extend("x-trust" = "allowed"))]
     pub disabled_tools: Vec<String>,
+    /// Tokens that the schemas of MCP tools may take in every request; tools of servers beyond that are listed
+    /// by name and called through `use_tool`.
+    #[schemars(extend("x-trust" = "allowed"))]
+    pub mcp_schema_tokens: u64,
     /// The terminal interface.
     #[schemars(extend("x-trust" = "allowed"))]
     pub tui: Tui,
@@ -85,6 +89,7 @@ impl Default for Options {
             plugin_paths: Vec::new(),
             output_style: None,
             disabled_tools: Vec::new(),
+            mcp_schema_tokens: 2_000,
             tui: Tui::default(),
             debug: false,
             debug_lsp: false,
@@ -106,6 +111,7 @@ impl Default for Options {
 /// The terminal interface.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the file")]
 pub struct Tui {
     /// Leave out the side pane and spare lines.
     pub compact_mode: bool,
@@ -113,8 +119,8 @@ pub struct Tui {
     pub diff_mode: DiffMode,
     /// File names offered while typing.
     pub completions: Completions,
-    /// Leave the terminal's own background; by default only where it is known to look better.
-    pub transparent: Option<bool>,
+    /// Leave the terminal's own background behind code and panels.
+    pub transparent: bool,
     /// The transcript's scrollbar.
     pub scrollbar: Scrollbar,
     /// Name of the colour theme: `dark`, `light`, `auto` or one of `themes`; by default `auto`, which fits the
@@ -165,7 +171,7 @@ pub enum DiffMode {
 pub struct Completions {
     /// How many folders deep to look; 0 has no limit.
     pub max_depth: u32,
-    /// How many names to offer; 0 has no limit.
+    /// How many names to offer, 50 at most; 0 offers 50.
     pub max_items: u32,
 }
 

@@ -1,5 +1,7 @@
 //! `permissions`, `budgets` and `tools`: what may be done, and how much.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +75,21 @@ pub struct Tools {
     /// How `web_search` searches.
     #[schemars(extend("x-trust" = "ignored"))]
     pub search: Search,
+    /// Formatters that run over what tools write.
+    #[schemars(extend("x-trust" = "ignored"))]
+    pub format: Format,
+}
+
+/// Formatters that run over what tools write.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Format {
+    /// Format each file that a tool has written, where its formatter is installed.
+    pub on_save: bool,
+    /// Formatters by the end of a file's name: program and arguments. They read the file on their input and
+    /// print it formatted; `{file}` is its path. An empty list means none.
+    #[schemars(extend("x-merge" = "replace"))]
+    pub commands: BTreeMap<String, Vec<String>>,
 }
 
 /// Which engine `web_search` asks, and how.

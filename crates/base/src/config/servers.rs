@@ -27,15 +27,23 @@ pub struct McpServer {
     pub url: Option<Template>,
     /// HTTP headers to send.
     pub headers: BTreeMap<String, Template>,
+    /// A command that prints more headers, as a JSON object of texts; it runs at each connection.
+    pub headers_helper: Option<String>,
     /// Do not use this server.
     pub disabled: bool,
     /// Tools of this server to leave out.
     pub disabled_tools: Vec<String>,
     /// If given, the only tools of this server to offer.
     pub enabled_tools: Option<Vec<String>>,
-    /// Seconds to wait for its start and its answers; default 10, with `oauth` 30.
+    /// Offer all its tools with their schemas, whatever `options.mcp_schema_tokens` says.
+    pub always_load: bool,
+    /// Seconds to wait for its start (default 30) and, while it tells of no progress, for an answer (default 120).
     #[serde(rename = "timeout")]
     pub timeout_s: Option<u64>,
+    /// Megabytes of memory each of its processes may write to (`stdio`); default 8192, 0 for no limit.
+    pub memory_mb: Option<u64>,
+    /// Seconds of processor time it may use over its life (`stdio`); by default as many as it wants.
+    pub cpu_s: Option<u64>,
     /// Sign in with OAuth; by default when the server asks for it.
     pub oauth: Option<bool>,
     /// OAuth client id, where the server has no dynamic registration.
@@ -80,6 +88,10 @@ pub struct LspServer {
     /// Seconds to wait for its start; default 30.
     #[serde(rename = "timeout")]
     pub timeout_s: Option<u64>,
+    /// Megabytes of memory each of its processes may write to; default 8192, 0 for no limit.
+    pub memory_mb: Option<u64>,
+    /// Seconds of processor time it may use over its life; by default as many as it wants.
+    pub cpu_s: Option<u64>,
     /// Do not use this server.
     pub disabled: bool,
 }

@@ -4,7 +4,7 @@
 const LONGEST: usize = 48;
 
 /// The nearest of `known`, if it is near enough to be what was meant.
-pub(crate) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     if word.len() > LONGEST {
         return None;
     }

@@ -1,58 +1,19 @@
-//! Custom slash commands: Markdown files in a `commands` folder.
+//! Custom slash commands: Markdown files in a `commands` folder. One is a skill that only the user calls, with a
+//! skill's fields but for its name, which is the file's path, and the files it is about.
 
 use std::path::Path;
 
-use serde_json::{Map, Value};
-
-use super::sheet::{Rest, Sheet, first_line, is_word};
+use super::sheet::{Sheet, first_line, is_word};
+use super::skill::{self, Callers, Skill};
 use super::{Home, Problem, Source};
 
 /// Most characters of a description that is the text's first line.
 const LINE_CHARS: usize = 200;
 
-/// The fields we know, and after them skills' fields that commands may have, too.
-const KEYS: [&str; 12] = [
-    "description",
-    "argument-hint",
-    "arguments",
-    "allowed-tools",
-    "model",
-    "name",
-    "effort",
-    "disable-model-invocation",
-    "context",
-    "agent",
-    "hooks",
-    "version",
-];
-
-/// A custom slash command.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Command {
-    /// Its name, without the slash: the file's path, `git/sync.md` is `git:sync`; `plugin:name` for a
-    /// plugin's.
-    pub name: String,
-    /// What it does, in one line; the first line of its text where the author says nothing.
-    pub description: String,
-    /// Its text, before anything is put in.
-    pub body: String,
-    /// What may follow its name, as help shows it.
-    pub argument_hint: Option<String>,
-    /// Names of its arguments, for `$name`.
-    pub arguments: Vec<String>,
-    /// Tools that need no question while its turn runs, as written.
-    pub allowed_tools: Vec<String>,
-    /// The model of its turn, as written.
-    pub model: Option<String>,
-    /// Fields we know nothing of, as written.
-    pub more: Map<String, Value>,
-    /// Where it comes from.
-    pub home: Home,
-}
-
-/// Reads a command's file. `path` is its place in the `commands` folder, which gives the name.
-pub fn read(text: &str, path: &Path, home: Home) -> (Option<Command>, Vec<Problem>) {
-    let mut sheet = Sheet::open(text, home, &KEYS);
+/// Reads a command's file. `path` is its place in the `commands` folder, which gives the name: `git/sync.md` is
+/// `git:sync`, and `plugin:git:sync` in a plugin.
+pub fn read(text: &str, path: &Path, home: Home) -> (Option<Skill>, Vec<Problem>) {
+    let mut sheet = Sheet::open(text, home, &skill::KEYS);
     let Some(name) = name(path, &sheet.home().source) else {
         return (None, sheet.broken(None, "the file's name is not a word that can follow a slash"));
     };
@@ -61,19 +22,16 @@ pub fn read(text: &str, path: &Path, home: Home) -> (Option<Command>, Vec<Proble
     }
     let line = || first_line(sheet.body()).map(|line| line.chars().take(LINE_CHARS).collect());
     let first_line = line().unwrap_or_default();
-    let command = Command {
-        name,
-        description: sheet.prose("description").unwrap_or(first_line),
-        body: String::new(),
-        argument_hint: sheet.hint("argument-hint"),
-        arguments: sheet.names("arguments").unwrap_or_default(),
-        allowed_tools: sheet.names("allowed-tools").unwrap_or_default(),
-        model: sheet.text("model"),
-        more: Map::new(),
-        home: sheet.home().clone(),
-    };
-    let Rest { body, more, problems, .. } = sheet.rest();
-    (Some(Command { body: body.trim().to_owned(), more, ..command }), problems)
+    let description = sheet.prose("description").unwrap_or(first_line);
+    let folder = sheet.home().file.as_deref().and_then(Path::parent).unwrap_or(Path::new("."));
+    let folder = folder.to_owned();
+    for key in ["name", "paths"] {
+        if sheet.has(key) {
+            sheet.note(key, format!("`{key}` has no effect in a command"));
+        }
+    }
+    let (command, problems) = skill::filled(sheet, name, description, folder);
+    (Some(Skill { callers: Callers::User, paths: Vec::new(), ..command }), problems)
 }
 
 fn name(path: &Path, source: &Source) -> Option<String> {
@@ -92,8 +50,10 @@ fn name(path: &Path, source: &Source) -> Option<String> {
 mod tests {
     use super::*;
     use crate::definition::Standing;
+    use crate::definition::skill::Context;
+    use crate::model::Effort;
 
-    fn parse(text: &str, path: &str, source: Source) -> (Option<Command>, Vec<Problem>) {
+    fn parse(text: &str, path: &str, source: Source) -> (Option<Skill>, Vec<Problem>) {
         let home = Home { source, file: Some(path.into()), standing: Standing::Trusted };
         read(text, Path::new(path), home)
     }
@@ -123,14 +83,25 @@ mod tests {
     #[test]
     fn fields_are_read_and_the_rest_is_kept() {
         let text = "---\ndescription: Commit\nallowed-tools: Bash(git add:*), Bash(git commit:*)\n\
-                    argument-hint: [message] | [--amend]\nmodel: haiku\nname: other\n---\nGo\n";
+                    argument-hint: [message] | [--amend]\nmodel: haiku\nname: other\ncontext: fork\n\
+                    agent: scout\neffort: high\ndisallowed-tools: Write\nuser-invocable: false\n\
+                    hooks: {Stop: [{command: x}]}\n---\nGo\n";
         let (command, problems) = parse(text, "commit.md", Source::User);
         let command = command.unwrap();
         assert_eq!(command.name, "commit");
         assert_eq!(command.allowed_tools, ["Bash(git add:*)", "Bash(git commit:*)"]);
         assert_eq!(command.argument_hint.as_deref(), Some("[message] | [--amend]"));
         assert_eq!(command.model.as_deref(), Some("haiku"));
+        assert_eq!((command.context, command.callers), (Context::Fork, Callers::User));
+        assert_eq!((command.agent.as_deref(), command.effort), (Some("scout"), Some(Effort::High)));
+        assert_eq!(
+            (command.disallowed_tools.as_slice(), command.hooks.len()),
+            (&["Write".into()][..], 1)
+        );
         assert_eq!(command.more.keys().collect::<Vec<_>>(), ["name"]);
-        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(
+            problems.iter().any(|it| it.text.contains("no effect in a command")),
+            "{problems:?}"
+        );
     }
 }

@@ -74,7 +74,7 @@ mod tests {
         assert_eq!((&read, &troubles), (&hooks(&flat).0, &Vec::new()));
         assert_eq!(read["PreToolUse"].len(), 2);
         assert_eq!(read["PreToolUse"][0].matcher.as_deref(), Some("Bash"));
-        assert_eq!(read["PreToolUse"][0].timeout_s, Some(5));
+        assert_eq!(read["PreToolUse"][0].timeout_s, Some(5.0));
     }
 
     #[test]

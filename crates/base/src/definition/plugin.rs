@@ -176,6 +176,11 @@ impl Reader<'_> {
         let written: Vec<&str> = match value {
             Some(Value::String(path)) => vec![path],
             Some(Value::Array(paths)) => paths.iter().filter_map(Value::as_str).collect(),
+            // Hooks and servers may stand in the manifest itself.
+            Some(Value::Object(_)) if !matches!(key, "hooks" | "mcpServers") => {
+                self.tell(format!("`{key}` should be a path or a list of paths; `{usual}` counts"));
+                return vec![PathBuf::from(usual)];
+            }
             Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {
                 return vec![PathBuf::from(usual)];
             }
@@ -237,6 +242,13 @@ mod tests {
         assert_eq!(plugin.hooks["Stop"].len(), 1);
         assert_eq!(plugin.mcp_servers.keys().collect::<Vec<_>>(), ["s"]);
         assert_eq!(problems.len(), 1, "{problems:?}");
+    }
+
+    #[test]
+    fn commands_by_name_are_told_not_to_count() {
+        let manifest = read(Some(r#"{"name": "kit", "commands": {"go": {"source": "./go.md"}}}"#));
+        assert_eq!(manifest.parts.commands, [Path::new("commands")]);
+        assert!(manifest.problems[0].text.contains("`commands` should be a path"));
     }
 
     #[test]

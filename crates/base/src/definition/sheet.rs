@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use super::{Home, Hooks, Problem, Weight};
-use crate::front_matter::{self, Document, Note};
+use crate::front_matter::{self, Document, Note, is_spelling};
 use crate::model::Effort;
 
 /// Longest name: it is shown in lists and sent with every request.
@@ -67,31 +67,26 @@ impl Sheet {
             Note::Repeated(key) => {
                 (self.line(&key), format!("`{key}` is there twice; the last one counts"))
             }
-            Note::Colour(key) => (
+            Note::Comment(key) => (
                 self.line(&key),
-                format!(
-                    "the value of `{key}` is a comment to YAML and was taken as text; quote it"
-                ),
+                format!("`#` in `{key}` begins a comment in YAML and was taken as text; quote it"),
             ),
-            Note::TooLarge => (Some(1), "the header is too large and was not read".to_owned()),
+            Note::TooLarge => {
+                let text = "the header is larger than 256 KiB and was not read";
+                return self.tell(Weight::Broken, Some(1), text);
+            }
         };
         self.tell(Weight::Note, line, text);
     }
 
     /// Gives fields such as `allowed_tools` and `allowedTools` the name `allowed-tools`.
     fn respell(&mut self, keys: &[&str]) {
-        let is_compound =
-            |key: &str| key.contains(|c: char| c == '-' || c == '_' || c.is_uppercase());
-        for key in keys.iter().filter(|key| is_compound(key)) {
+        for key in keys {
             if self.document.fields.contains_key(*key) {
                 continue;
             }
             let mut written = self.document.fields.keys();
-            let Some(other) =
-                written.find(|it| is_compound(it) && plain(it) == plain(key)).cloned()
-            else {
-                continue;
-            };
+            let Some(other) = written.find(|it| is_spelling(it, key)).cloned() else { continue };
             if let Some(value) = self.document.fields.shift_remove(&other) {
                 let line = self.line(&other);
                 self.document.fields.insert((*key).to_owned(), value);
@@ -174,6 +169,31 @@ impl Sheet {
     pub(super) fn names(&mut self, key: &str) -> Option<Vec<String>> {
         // Put together first: a YAML list parts `Agent(a,b)` at its comma.
         self.list(key).map(|items| split_names(&items.join(",")))
+    }
+
+    /// Takes opencode's table of tools, each with yes or no: those it has, or none for all, and those taken
+    /// away. What cannot be understood gives no tool.
+    pub(super) fn switched_tools(
+        &mut self,
+        key: &str,
+    ) -> Option<(Option<Vec<String>>, Vec<String>)> {
+        let Some(Value::Object(table)) = self.document.fields.get(key) else { return None };
+        if !table.values().all(Value::is_boolean) {
+            self.note(key, format!("`{key}` should be a list; it gives no tool"));
+            drop(self.value(key));
+            return Some((Some(Vec::new()), Vec::new()));
+        }
+        let (on, off): (Vec<_>, Vec<_>) =
+            table.iter().partition(|(_, flag)| flag.as_bool() == Some(true));
+        let names = |flags: Vec<(&String, &Value)>| -> Vec<String> {
+            flags.into_iter().map(|(tool, _)| tool.clone()).collect()
+        };
+        let (on, mut off) = (names(on), names(off));
+        // What is only switched off leaves the others on.
+        let is_list = off.is_empty() || off.iter().any(|tool| tool == "*");
+        off.retain(|tool| tool != "*");
+        drop(self.value(key));
+        Some((is_list.then_some(on), off))
     }
 
     /// Takes a list of tools; none for all of them.
@@ -288,10 +308,6 @@ pub(super) fn name_trouble(name: &str) -> Option<&'static str> {
 pub(super) fn first_line(body: &str) -> Option<String> {
     let plain = body.lines().map(|line| line.trim().trim_start_matches(['#', '>', '*', '-', ' ']));
     plain.map(str::trim).find(|line| line.contains(char::is_alphanumeric)).map(str::to_owned)
-}
-
-fn plain(key: &str) -> String {
-    key.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
 }
 
 fn effort_of_share(share: u64) -> Effort {

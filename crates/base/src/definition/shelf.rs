@@ -16,7 +16,7 @@ pub use load::agents_below;
 
 use self::survey::Survey;
 use self::walk::Stamp;
-use super::{Agent, Command, Plugin, Problem, Skill, Standing, Style, slug};
+use super::{Agent, Plugin, Problem, Skill, Standing, Style, slug};
 use crate::env::Env;
 use crate::paths::Paths;
 use crate::trust::{State, TrustedFolders};
@@ -34,7 +34,7 @@ pub struct Definitions {
     /// Skills, by name; one a name.
     pub skills: Vec<Skill>,
     /// Custom commands, by name; one a name, and none that a skill the user may call has.
-    pub commands: Vec<Command>,
+    pub commands: Vec<Skill>,
     /// Output styles, by name; one a name.
     pub styles: Vec<Style>,
     /// Plugins, by name.
@@ -56,7 +56,7 @@ impl Definitions {
     }
 
     /// A custom command, found as agents are.
-    pub fn command(&self, name: &str) -> Option<&Command> {
+    pub fn command(&self, name: &str) -> Option<&Skill> {
         named(&self.commands, name, |command| &command.name)
     }
 

@@ -12,7 +12,7 @@ use crate::model::Effort;
 const DESCRIPTION_CHARS: usize = 1_536;
 
 /// The fields we know, and after them those of the open standard that need no reading.
-const KEYS: [&str; 21] = [
+pub(super) const KEYS: [&str; 21] = [
     "name",
     "description",
     "when_to_use",
@@ -36,7 +36,7 @@ const KEYS: [&str; 21] = [
     "version",
 ];
 
-/// A skill.
+/// A skill; a custom command has the same fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skill {
     /// Its name; `plugin:name` for a plugin's.
@@ -59,9 +59,9 @@ pub struct Skill {
     pub allowed_tools: Vec<String>,
     /// Tools that may not be used while it is in use, as written.
     pub disallowed_tools: Vec<String>,
-    /// The model of a forked skill, as written.
+    /// The model of the turn it is called for, or of the sub-agent it is forked to, as written.
     pub model: Option<String>,
-    /// How hard a forked skill thinks.
+    /// How hard that model thinks.
     pub effort: Option<Effort>,
     /// Whether it runs as a sub-agent.
     pub context: Context,
@@ -115,6 +115,18 @@ pub fn read(text: &str, folder: &Path, home: Home) -> (Option<Skill>, Vec<Proble
     let Some(description) = described else {
         return (None, sheet.broken(None, "it has neither a description nor a text"));
     };
+    let paths = sheet.list("paths").unwrap_or_default();
+    let (skill, problems) = filled(sheet, name, description, folder.to_owned());
+    (Some(Skill { paths, ..skill }), problems)
+}
+
+/// A skill, or a command, of which name and description are known.
+pub(super) fn filled(
+    mut sheet: Sheet,
+    name: String,
+    description: String,
+    folder: PathBuf,
+) -> (Skill, Vec<Problem>) {
     let when_to_use = sheet.prose("when_to_use");
     let (description, when_to_use) = within_limit(&mut sheet, description, when_to_use);
     let skill = Skill {
@@ -122,7 +134,7 @@ pub fn read(text: &str, folder: &Path, home: Home) -> (Option<Skill>, Vec<Proble
         description,
         when_to_use,
         body: String::new(),
-        folder: folder.to_owned(),
+        folder,
         argument_hint: sheet.hint("argument-hint"),
         arguments: sheet.names("arguments").unwrap_or_default(),
         callers: callers(&mut sheet),
@@ -134,12 +146,12 @@ pub fn read(text: &str, folder: &Path, home: Home) -> (Option<Skill>, Vec<Proble
         agent: sheet.text("agent"),
         background: sheet.flag("background").unwrap_or_default(),
         hooks: sheet.hooks("hooks"),
-        paths: sheet.list("paths").unwrap_or_default(),
+        paths: Vec::new(),
         more: Map::new(),
         home: sheet.home().clone(),
     };
     let Rest { body, more, problems, .. } = sheet.rest();
-    (Some(Skill { body: body.trim().to_owned(), more, ..skill }), problems)
+    (Skill { body: body.trim().to_owned(), more, ..skill }, problems)
 }
 
 fn name(sheet: &mut Sheet, folder: &Path) -> Option<String> {

@@ -1,11 +1,15 @@
 //! Headers that are almost YAML: `description: Use when: …`, `tools: *`, a stray quote.
 //!
-//! The header is cut before every line that begins with a known key. Each piece is then read as YAML on
-//! its own, so one bad line costs only itself; a piece that is not YAML is text.
+//! The header is cut before every line that begins with a key. Each piece is then read as YAML on its own, so
+//! one bad line costs only itself; a piece that is not YAML is text. Running text may hold lines such as
+//! `Note: …` and `user: "…"`, so in it only a known key begins a new piece.
 
 use serde_json::Value;
 
-use super::{Document, Note, yaml_table};
+use super::{Document, Note, is_prose, yaml_table};
+
+/// Longest key that nobody knows.
+const KEY_CHARS: usize = 40;
 
 /// Reads the header into the document.
 pub(super) fn read(header: &str, known_keys: &[&str], document: &mut Document) {
@@ -21,15 +25,42 @@ pub(super) fn read(header: &str, known_keys: &[&str], document: &mut Document) {
     }
 }
 
-/// The known key a line begins with.
-pub(super) fn key_of<'k>(line: &str, known_keys: &[&'k str]) -> Option<&'k str> {
-    let (key, _) = line.split_once(':')?;
-    let key = key.trim_end().trim_matches(['"', '\'']);
-    known_keys.iter().copied().find(|known| *known == key)
+/// The known key a line begins with, as it is written there.
+pub(super) fn key_of<'h>(line: &'h str, known_keys: &[&str]) -> Option<&'h str> {
+    let (key, _) = parted(line)?;
+    known_keys.iter().any(|known| is_spelling(key, known)).then_some(key)
 }
 
-struct Piece<'h, 'k> {
-    key: &'k str,
+/// Whether a key is a known one in another spelling: `allowed_tools` and `allowedTools` are `allowed-tools`.
+/// A single word has one spelling only, for many a text has a line that begins with `Tools:`.
+pub(crate) fn is_spelling(written: &str, known: &str) -> bool {
+    let is_compound = |key: &str| key.contains(|c: char| c == '-' || c == '_' || c.is_uppercase());
+    let plain = |key: &str| {
+        let letters = key.chars().filter(|c| !matches!(c, '-' | '_'));
+        letters.flat_map(char::to_lowercase).collect::<String>()
+    };
+    written == known || is_compound(written) && is_compound(known) && plain(written) == plain(known)
+}
+
+/// The key a line begins with, whether or not anybody knows it.
+fn any_key(line: &str) -> Option<&str> {
+    let (key, rest) = parted(line)?;
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ' ');
+    let is_key = key.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && key.chars().all(is_plain)
+        && key.chars().count() <= KEY_CHARS
+        && (rest.is_empty() || rest.starts_with(char::is_whitespace));
+    is_key.then_some(key)
+}
+
+/// A line's key, without quotes, and what follows its colon.
+fn parted(line: &str) -> Option<(&str, &str)> {
+    let (key, rest) = line.split_once(':')?;
+    Some((key.trim_end().trim_matches(['"', '\'']), rest))
+}
+
+struct Piece<'h> {
+    key: &'h str,
     /// What follows the key on its line.
     first: &'h str,
     /// The lines up to the next key.
@@ -38,10 +69,12 @@ struct Piece<'h, 'k> {
     source: String,
 }
 
-fn pieces<'h, 'k>(header: &'h str, known_keys: &[&'k str]) -> Vec<Piece<'h, 'k>> {
-    let mut pieces: Vec<Piece<'h, 'k>> = Vec::new();
+fn pieces<'h>(header: &'h str, known_keys: &[&str]) -> Vec<Piece<'h>> {
+    let mut pieces: Vec<Piece<'h>> = Vec::new();
     for line in header.lines() {
-        if let Some(key) = key_of(line, known_keys) {
+        let in_prose = pieces.last().is_some_and(|piece| is_prose(piece.key));
+        let any = || if in_prose { None } else { any_key(line) };
+        if let Some(key) = key_of(line, known_keys).or_else(any) {
             let first = line.split_once(':').map_or("", |(_, rest)| rest).trim();
             pieces.push(Piece { key, first, more: Vec::new(), source: format!("{line}\n") });
         } else if let Some(piece) = pieces.last_mut() {
@@ -53,7 +86,7 @@ fn pieces<'h, 'k>(header: &'h str, known_keys: &[&'k str]) -> Vec<Piece<'h, 'k>>
     pieces
 }
 
-fn plain_text(piece: &Piece<'_, '_>) -> String {
+fn plain_text(piece: &Piece<'_>) -> String {
     let is_block = matches!(piece.first, "|" | "|-" | "|+" | ">" | ">-" | ">+");
     let more = piece.more.iter().map(|line| if is_block { *line } else { line.trim() });
     let lines: Vec<&str> = std::iter::once(piece.first).filter(|_| !is_block).chain(more).collect();

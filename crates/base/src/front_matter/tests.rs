@@ -83,8 +83,39 @@ fn a_rule_inside_a_block_does_not_close_the_header() {
 fn colours_written_as_comments_come_back() {
     let document = read("---\nname: a\ncolor: #059669\n---\n");
     assert_eq!(document.text("color").as_deref(), Some("#059669"));
-    assert_eq!(document.notes, [Note::Colour("color".into())]);
+    assert_eq!(document.notes, [Note::Comment("color".into())]);
     assert_eq!(read("---\nname: a\ncolor: # none\n---\n").text("color"), None);
+}
+
+#[test]
+fn what_yaml_takes_for_a_comment_or_a_number_is_what_was_written() {
+    let document = read("---\nname: 1.10\ndescription: Fixes issue #12\nmodel: x # cheap\n---\n");
+    assert_eq!(document.text("name").as_deref(), Some("1.10"));
+    assert_eq!(document.text("description").as_deref(), Some("Fixes issue #12"));
+    assert_eq!(document.text("model").as_deref(), Some("x"), "a comment beside a word stays one");
+    assert_eq!(document.notes, [Note::Comment("description".into())]);
+    assert_eq!(read("---\nmaxTurns: 12 # few\n---\n").number("maxTurns"), Some(12));
+}
+
+#[test]
+fn keys_nobody_knows_belong_to_no_other_field() {
+    let bad = "description: Use when: x";
+    for header in [
+        format!("team: core\nname: a\nowner: bob\n{bad}\ntools: Read, Grep\nnotes: uses Bash"),
+        format!("name: a\n{bad}\ntools: *\nCreated by: bob\nmodel: sonnet\nsee: \"it: [\""),
+    ] {
+        let document = read(&format!("---\n{header}\n---\n"));
+        assert_eq!(document.text("name").as_deref(), Some("a"), "{header}");
+        assert_eq!(document.text("description").as_deref(), Some("Use when: x"), "{header}");
+        let tools = document.list("tools").unwrap();
+        assert!(tools == ["Read", "Grep"] || tools == ["*"], "{tools:?}");
+        assert!(document.text("model").is_none_or(|model| model == "sonnet"), "{header}");
+    }
+    let document = read(&format!("---\nname: a\n{bad}\nmax-turns: 3\n---\n"));
+    assert_eq!(document.number("max-turns"), Some(3), "another spelling ends a text, too");
+    let document = read(&format!("---\n{bad}\nNote: y\nuser: \"z\"\nname: a\n---\n"));
+    let whole = "Use when: x\nNote: y\nuser: \"z\"";
+    assert_eq!(document.text("description").as_deref(), Some(whole));
 }
 
 #[test]
@@ -96,7 +127,7 @@ fn fields_are_read_in_the_form_that_is_asked_for() {
     assert_eq!(document.list("tools").unwrap(), ["Read", "Bash(a, b:*)", "Grep"]);
     assert_eq!(document.flag("background"), Some(false));
     assert_eq!(document.flag("description"), None);
-    assert!(document.text("name").is_some());
+    assert_eq!(document.text("name").as_deref(), Some("007"));
     assert_eq!(document.text("model"), None);
 }
 
@@ -144,6 +175,26 @@ proptest! {
         let _: Document = read(&text);
         let _: Document = read(&format!("---\n{header}\n---\n{text}"));
         let _: Document = read(&format!("---\nname: {header}\ndescription: {text}"));
+    }
+
+    #[test]
+    fn a_line_nobody_knows_changes_no_other_field(
+        key in "[a-z][a-z_]{2,11}",
+        value in "[ -~]{0,30}",
+        after in 0_usize..5,
+    ) {
+        prop_assume!(!KEYS.contains(&key.as_str()));
+        let fields = ["name: a", "tools: Read, Bash(git log:*)", "model: sonnet", "hooks:", "  Stop: [x]"];
+        let header = |lines: &[&str]| format!("---\n{}\ndescription: Use when: x\n---\nBody", lines.join("\n"));
+        let mut lines = fields.to_vec();
+        let unknown = format!("{key}: {value}");
+        // Not between a key and what belongs to it.
+        lines.insert(if after == 4 { 5 } else { after }, &unknown);
+        let (plain, more) = (read(&header(&fields)), read(&header(&lines)));
+        for known in KEYS {
+            prop_assert_eq!(plain.fields.get(known), more.fields.get(known), "{}", unknown);
+        }
+        prop_assert_eq!(plain.body, more.body);
     }
 
     #[test]

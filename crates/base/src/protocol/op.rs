@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ServerKind;
 use crate::id::{EntryId, RequestId, SessionId};
 use crate::model::{Effort, ModelRef};
 use crate::secret::Secret;
@@ -141,6 +142,13 @@ pub enum Op {
         key: String,
         /// What to keep; none forgets it.
         value: Option<String>,
+    },
+    /// Start a server beside us anew, whatever it does now.
+    Restart {
+        /// Its name.
+        server: String,
+        /// What it speaks.
+        kind: ServerKind,
     },
     /// Say whether what a folder's files say may run.
     Trust {

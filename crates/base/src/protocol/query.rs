@@ -100,4 +100,9 @@ pub enum Query {
         /// The folder.
         folder: String,
     },
+    /// The same, once an MCP server is no longer how it is now.
+    ServersChanged {
+        /// The folder.
+        folder: String,
+    },
 }

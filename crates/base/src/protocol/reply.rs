@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Mode, WaitingPrompt};
+use super::{Event, Mode, WaitingPrompt};
 use crate::block::Todo;
 use crate::clock::Timestamp;
 use crate::id::{EntryId, SessionId};
@@ -24,6 +24,9 @@ pub enum Reply {
     Entries {
         /// Oldest first.
         entries: Vec<Entry>,
+        /// Model calls of the session and its sub-agents in the time of these entries, oldest first; those for
+        /// titles are left out.
+        paid: Vec<Paid>,
     },
     /// To `State`.
     State(Box<SessionState>),
@@ -121,14 +124,43 @@ pub struct SessionState {
     pub effort: Option<Effort>,
     /// What may be done without asking.
     pub mode: Mode,
-    /// Whether a turn runs.
-    pub is_running: bool,
+    /// Since when a turn runs; none while none does.
+    pub running_since: Option<Timestamp>,
     /// Whether the last turn broke off and could go on.
     pub is_unfinished: bool,
     /// Prompts that wait.
     pub waiting: Vec<WaitingPrompt>,
     /// What is to be done, as the model has written it down.
     pub todos: Vec<Todo>,
+    /// What goes on, as events have told it: sub-agents and own commands at work, then questions that wait,
+    /// sub-agents' too. A face takes them as if they came now.
+    pub going_on: Vec<Event>,
+    /// What it and its sub-agents have cost, by model.
+    pub spent: Vec<Spent>,
+}
+
+/// What one model call cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Paid {
+    /// When it ended.
+    pub at: Timestamp,
+    /// Tokens.
+    pub usage: Usage,
+    /// Money; none where the price is unknown.
+    pub cost: Option<Money>,
+}
+
+/// What was spent on one model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Spent {
+    /// The model.
+    pub model: ModelRef,
+    /// How many calls.
+    pub calls: u64,
+    /// Tokens.
+    pub usage: Usage,
+    /// Money of the calls with a known price; none if no call has one.
+    pub cost: Option<Money>,
 }
 
 /// A place where something was said.
@@ -204,6 +236,8 @@ pub enum OfferKind {
     Skill,
     /// An agent.
     Agent,
+    /// Something that a server lets be read.
+    Resource,
 }
 
 /// A file that tools have changed.
@@ -266,6 +300,8 @@ pub struct Place {
     pub untrusted: Vec<String>,
     /// The model that will answer; none where no key and no server is known.
     pub model: Option<ModelChoice>,
+    /// Whether the user named it, by a flag or in the settings: then what was picked last does not count.
+    pub is_model_named: bool,
     /// What may be done without asking.
     pub mode: Mode,
     /// The instruction file that could be written for it; none where there is one, or no code.

@@ -1,6 +1,8 @@
 //! Settings and trust on a real disk, and parsers under damage.
 
 #[cfg(test)]
+mod claude_servers;
+#[cfg(test)]
 mod collection;
 #[cfg(test)]
 mod definitions;

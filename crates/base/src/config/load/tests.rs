@@ -131,18 +131,21 @@ fn claude_settings_and_mcp_files_are_read_into_the_same_sections() {
     assert_eq!(config.permissions.allow, ["Bash(ls:*)"]);
     assert_eq!(config.permissions.default_mode, Mode::Plan);
     let hook = &config.hooks["PreToolUse"][0];
-    assert_eq!((hook.command.as_str(), hook.timeout_s), ("c", Some(5)));
+    assert_eq!((hook.command.as_str(), hook.timeout_s), ("c", Some(5.0)));
     assert_eq!((hook.matcher.as_deref(), hook.background), (Some("Bash"), true));
     let told = &config.hooks["PreToolUse"][1];
     assert_eq!(told.url.as_deref(), Some("http://x/"));
     assert_eq!((told.matcher.as_deref(), told.allowed_env_vars.len()), (Some("Bash"), 1));
     assert!(config.options.disable_hooks);
     let mcp = r#"{"mcpServers": {"s": {"command": "npx", "args": ["-y"], "timeout": 1500, "alwaysLoad": true,
-        "oauth": {"clientId": "c"}}}}"#;
+        "headersHelper": "h", "x": 1, "oauth": {"clientId": "c", "authServerMetadataUrl": "u"}}}}"#;
     let read = loaded(mcp, Format::Mcp, Owner::User);
-    assert_eq!(read.problems, []);
+    let told: Vec<&str> = read.problems.iter().map(|it| it.path.as_str()).collect();
+    assert_eq!(told, ["mcp.s.oauth.authServerMetadataUrl", "mcp.s.x"]);
+    assert!(read.problems.iter().all(|it| it.severity == Severity::Note));
     let server = &read.config.mcp["s"];
     assert_eq!((server.timeout_s, server.oauth), (Some(2), Some(true)));
+    assert_eq!((server.always_load, server.headers_helper.as_deref()), (true, Some("h")));
     assert_eq!(server.command.as_ref().unwrap().as_str(), "npx");
 }
 

@@ -10,10 +10,11 @@ use crate::protocol::Mode;
 
 /// The fields we know, and after them those that collections add; a field must be known to be found in a
 /// header that is not strict YAML.
-const KEYS: [&str; 36] = [
+const KEYS: [&str; 37] = [
     "name",
     "description",
     "tools",
+    "allowed-tools",
     "disallowedTools",
     "model",
     "permissionMode",
@@ -107,12 +108,13 @@ fn from_sheet(mut sheet: Sheet) -> (Option<Agent>, Vec<Problem>) {
         sheet.tell(Weight::Note, None, "it has no text below its header, so it is told nothing");
     }
     ignore_what_plugins_may_not_set(&mut sheet);
+    let (tools, disallowed_tools) = tools(&mut sheet);
     let agent = Agent {
         name: qualified(&sheet, name),
         description,
         prompt: String::new(),
-        tools: sheet.tools("tools"),
-        disallowed_tools: sheet.names("disallowedTools").unwrap_or_default(),
+        tools,
+        disallowed_tools,
         model: sheet.text("model"),
         mode: sheet.choice(
             "permissionMode",
@@ -138,6 +140,19 @@ fn from_sheet(mut sheet: Sheet) -> (Option<Agent>, Vec<Problem>) {
     };
     let Rest { body, more, problems, .. } = sheet.rest();
     (Some(Agent { prompt: body.trim().to_owned(), more, ..agent }), problems)
+}
+
+/// The tools an agent has, or none for all its parent has, and those taken from it. Skills and commands call
+/// the first `allowed-tools`, and so do some authors of agents.
+fn tools(sheet: &mut Sheet) -> (Option<Vec<String>>, Vec<String>) {
+    let key = if sheet.has("tools") { "tools" } else { "allowed-tools" };
+    let (tools, off) = match sheet.switched_tools(key) {
+        Some(switched) => switched,
+        None => (sheet.tools(key), Vec::new()),
+    };
+    let mut taken = sheet.names("disallowedTools").unwrap_or_default();
+    taken.extend(off);
+    (tools, taken)
 }
 
 /// What to say of a file without a name.

@@ -51,6 +51,27 @@ fn every_field_is_read() {
 }
 
 #[test]
+fn tools_are_understood_in_other_products_forms() {
+    let some = |tools: &[&str]| Some(tools.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+    for (header, tools, taken) in [
+        ("allowed-tools: Read, Grep", some(&["Read", "Grep"]), vec![]),
+        ("allowedTools: [Read]", some(&["Read"]), vec![]),
+        ("tools: Read\nallowed-tools: Bash", some(&["Read"]), vec![]),
+        ("tools: {bash: false, edit: true}", None, vec!["bash"]),
+        ("tools: {bash: true, edit: true}", some(&["bash", "edit"]), vec![]),
+        ("tools:\n  \"*\": false\n  read: true", some(&["read"]), vec![]),
+        ("tools: {bash: false}\ndisallowedTools: Write", None, vec!["Write", "bash"]),
+    ] {
+        let (agent, _) = agent(header);
+        assert_eq!(agent.tools, tools, "{header}");
+        assert_eq!(agent.disallowed_tools, taken, "{header}");
+    }
+    let (agent, problems) = agent("tools: {bash: maybe}");
+    assert_eq!(agent.tools, some(&[]), "what nobody understands widens nothing");
+    assert!(problems[0].contains("`tools` should be a list"), "{problems:?}");
+}
+
+#[test]
 fn a_file_without_a_name_is_no_agent_and_no_mistake() {
     for text in ["# Read me\n", "", "---\ndescription: x\n---\nBody", "---\nname:\n---\n"] {
         let (agent, problems) = parse(text);

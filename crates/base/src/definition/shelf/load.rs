@@ -12,8 +12,8 @@ use super::{Definitions, Places};
 use crate::definition::plugin::{add_hooks, add_servers};
 use crate::definition::skill::Callers;
 use crate::definition::{
-    Agent, Command, Home, Plugin, Problem, Skill, Source, Standing, Style, Weight, agent, command,
-    skill, style,
+    Agent, Home, Plugin, Problem, Skill, Source, Standing, Style, Weight, agent, command, skill,
+    style,
 };
 use crate::jsonc;
 
@@ -86,7 +86,7 @@ fn standing_of(owner: &Owner, standing: &mut dyn FnMut(&Path) -> Standing) -> St
 struct Loader {
     agents: Named<Agent>,
     skills: Named<Skill>,
-    commands: Named<Command>,
+    commands: Named<Skill>,
     styles: Named<Style>,
     plugins: BTreeMap<String, Plugin>,
     problems: Vec<Problem>,
@@ -242,4 +242,4 @@ macro_rules! definition {
     )*};
 }
 
-definition!(Agent, Skill, Command, Style);
+definition!(Agent, Skill, Style);

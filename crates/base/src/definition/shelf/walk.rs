@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -226,5 +226,8 @@ fn is_definition(path: &Path, pick: Pick) -> bool {
 pub(super) fn text(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(SIZE_LIMIT).read_to_end(&mut bytes)?;
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return Err(io::Error::new(ErrorKind::InvalidData, "it is UTF-16; save it as UTF-8"));
+    }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
