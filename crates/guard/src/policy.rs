@@ -210,9 +210,9 @@ impl Policy {
             }
             Action::Named(name) => {
                 let named = |rule: &&Rule| rule.covers_named(tool, name);
-                self.forbidden(named).unwrap_or_else(|| self.judge_inner(tool))
+                self.forbidden(named).unwrap_or_else(|| self.judge_inner(tool, taint))
             }
-            Action::Inner => self.judge_inner(tool),
+            Action::Inner => self.judge_inner(tool, taint),
         }
     }
 
@@ -290,7 +290,7 @@ impl Policy {
         }
     }
 
-    fn judge_inner(&self, tool: &str) -> Verdict {
+    fn judge_inner(&self, tool: &str, taint: &Taint) -> Verdict {
         let about = |rule: &&Rule| rule.covers_tool(tool, Kind::Inner);
         if let Some(verdict) = self.forbidden(about) {
             return verdict;
@@ -298,10 +298,20 @@ impl Policy {
         if !tool.starts_with("mcp_") {
             return Verdict::allow("it touches nothing outside the session");
         }
+        let grants = Rule::parse(tool).into_iter().collect();
+        if let Taint::From(origin) = taint {
+            // A page may send through a server as it may to a host: only to one the user has named.
+            return match self.rules.allow.iter().find(|rule| rule.names_server(tool)) {
+                Some(rule) => Verdict::by_rule(Decision::Allow, rule),
+                None => Verdict::ask(format!(
+                    "a server is told something while words from {origin} are in the context"
+                ))
+                .granting(grants),
+            };
+        }
         match self.rules.allow.iter().find(about) {
             Some(rule) => Verdict::by_rule(Decision::Allow, rule),
-            None => Verdict::ask("what a server's tool does is not known")
-                .granting(Rule::parse(tool).into_iter().collect()),
+            None => Verdict::ask("what a server's tool does is not known").granting(grants),
         }
     }
 

@@ -28,6 +28,7 @@ use self::start::{Running, Start};
 use crate::cage::{Cage, Sweep, Swept};
 
 pub use desktop::{beside, in_terminal};
+pub use end::kill_marked;
 pub use env::{child_env, child_env_with, is_secret_name};
 pub use foreground::foreground;
 pub use launch::harden;

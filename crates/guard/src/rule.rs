@@ -53,7 +53,7 @@ enum Spec {
     Kind(Kind),
     /// Certain tools, by our names.
     Tools(Vec<String>),
-    /// Tools of servers, by a pattern of our name.
+    /// Tools of servers, by a pattern of Claude Code's name for them.
     Servers(CommandPattern),
     /// Every tool.
     Everything,
@@ -192,8 +192,13 @@ impl Rule {
         match &self.spec {
             Spec::Everything => true,
             Spec::Kind(own) => *own == kind,
-            Spec::Tools(tools) => tools.iter().any(|it| it == tool),
-            Spec::Servers(pattern) => pattern.matches(tool),
+            Spec::Tools(tools) => {
+                let is_it = |it: &String| it == tool;
+                tools.iter().any(is_it)
+                    || tool.starts_with("mcp__")
+                        && names::ours(tool).iter().any(|it| tools.contains(it))
+            }
+            Spec::Servers(pattern) => pattern.matches(&names::claude(tool)),
             Spec::Command(_)
             | Spec::Path(..)
             | Spec::Host(_)
@@ -250,6 +255,25 @@ impl Rule {
     /// Whether it names this very host, without any `*`.
     pub fn names_host(&self, url: &Url) -> bool {
         matches!(&self.spec, Spec::Host(pattern) if Some(pattern) == host(url).as_ref())
+    }
+
+    /// Whether it lets this tool of a server be called and names the server, without any `*`.
+    pub fn names_server(&self, tool: &str) -> bool {
+        let names_one = match &self.spec {
+            Spec::Servers(_) => {
+                let server = self.text.strip_prefix("mcp__").and_then(|it| it.split("__").next());
+                server.is_some_and(|server| !server.contains('*'))
+            }
+            Spec::Tools(_) => true,
+            Spec::Kind(_)
+            | Spec::Everything
+            | Spec::Command(_)
+            | Spec::Path(..)
+            | Spec::Host(_)
+            | Spec::Named(..)
+            | Spec::Unused(_) => false,
+        };
+        names_one && self.covers_tool(tool, Kind::Inner)
     }
 
     fn bases(&self, pattern: &PathPattern, fence: &Fence, reading: Reading) -> Vec<PathBuf> {
@@ -316,7 +340,8 @@ fn bare(name: &str) -> Result<Spec, String> {
     }
     if let Some(rest) = name.strip_prefix("mcp__") {
         let (server, tool) = rest.split_once("__").unwrap_or((rest, "*"));
-        return Ok(Spec::Servers(CommandPattern::parse(&format!("mcp_{server}_{tool}"))));
+        let (server, tool) = (names::server_pattern(server), names::tool_pattern(tool));
+        return Ok(Spec::Servers(CommandPattern::parse(&format!("mcp__{server}__{tool}"))));
     }
     let tools = names::ours(name);
     if !tools.is_empty() {

@@ -56,11 +56,16 @@ impl Policy {
                 path.to_owned()
             };
             let spot = Spot { asked: path.to_owned(), real, inside: true };
-            if self.rules.deny.iter().any(|rule| self.forbids(rule, Kind::Read, &spot)) {
+            if self.closes(&spot) {
                 closed.places.push(path.to_owned());
             }
         }
         closed
+    }
+
+    /// Whether a deny rule keeps a place from being read.
+    pub fn closes(&self, spot: &Spot) -> bool {
+        self.rules.deny.iter().any(|rule| self.forbids(rule, Kind::Read, spot))
     }
 }
 

@@ -1,8 +1,36 @@
-//! How a session of processes is ended.
+//! How a session of processes is ended, and whoever has left it.
 
+#[cfg(target_os = "linux")]
+use std::path::{Path, PathBuf};
+
+#[cfg(target_os = "linux")]
+use rustix::process::kill_process;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use super::Terminals;
+
+/// Kills every process that was started with a variable, written as `NAME=value`, wherever it has gone since;
+/// tells how many there were. They may have started others meanwhile.
+#[cfg(target_os = "linux")]
+pub fn kill_marked(mark: &str) -> usize {
+    let is_marked = |folder: &Path| {
+        let variables = std::fs::read(folder.join("environ")).unwrap_or_default();
+        variables.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+    };
+    let marked = processes().filter(|(_, folder)| is_marked(folder));
+    let marked: Vec<Pid> = marked.map(|(id, _)| id).collect();
+    for id in &marked {
+        // Who has ended by now needs no signal.
+        kill_process(*id, Signal::KILL).ok();
+    }
+    marked.len()
+}
+
+/// Kills every process that was started with a variable; only Linux tells.
+#[cfg(not(target_os = "linux"))]
+pub fn kill_marked(_mark: &str) -> usize {
+    0
+}
 
 /// Sends a signal to the group, and to the other groups of its session: a shell with job control puts
 /// each of its children into a group of its own.
@@ -28,12 +56,8 @@ pub(super) fn has_members(group: Pid, stdio: Terminals) -> bool {
 #[cfg(target_os = "linux")]
 fn other_groups(session: Pid) -> Vec<Pid> {
     let session = session.as_raw_nonzero().get();
-    let Ok(listing) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let numbers = listing.flatten().filter(|entry| {
-        entry.file_name().as_encoded_bytes().first().is_some_and(u8::is_ascii_digit)
-    });
-    let mut groups: Vec<i32> = numbers
-        .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
+    let mut groups: Vec<i32> = processes()
+        .filter_map(|(_, folder)| std::fs::read_to_string(folder.join("stat")).ok())
         .filter_map(|stat| group_and_session(&stat))
         .filter(|(group, of)| *of == session && *group != session)
         .map(|(group, _)| group)
@@ -41,6 +65,16 @@ fn other_groups(session: Pid) -> Vec<Pid> {
     groups.sort_unstable();
     groups.dedup();
     groups.into_iter().filter_map(Pid::from_raw).collect()
+}
+
+/// All processes, each with the folder where the system tells about it.
+#[cfg(target_os = "linux")]
+fn processes() -> impl Iterator<Item = (Pid, PathBuf)> {
+    let listing = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    listing.filter_map(|entry| {
+        let id = entry.file_name().to_str()?.parse().ok()?;
+        Some((Pid::from_raw(id)?, entry.path()))
+    })
 }
 
 /// The groups of a session besides its leader's; only Linux tells cheaply.

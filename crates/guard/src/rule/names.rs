@@ -75,6 +75,13 @@ pub const OURS: &[&str] = &[
     "web_fetch",
     "diagnostics",
     "references",
+    "definition",
+    "hover",
+    "symbols",
+    "call_hierarchy",
+    "rename",
+    "code_action",
+    "lsp_restart",
 ];
 
 /// Our tools behind a name, wherever it comes from; empty if nobody knows it.
@@ -85,7 +92,9 @@ pub fn ours(name: &str) -> Vec<String> {
     if let Some(rest) = name.strip_prefix("mcp__") {
         return vec![format!("mcp_{}", rest.replacen("__", "_", 1))];
     }
-    let known = CLAUDE.iter().chain(CROCBOT).find(|(theirs, _)| *theirs == name);
+    // opencode writes Claude Code's names in small letters.
+    let mut all = CLAUDE.iter().chain(CROCBOT);
+    let known = all.find(|(theirs, _)| theirs.eq_ignore_ascii_case(name));
     let tools = known.map(|(_, tools)| tools.iter().map(|tool| (*tool).to_owned()));
     tools.map(Iterator::collect).unwrap_or_default()
 }
@@ -93,6 +102,9 @@ pub fn ours(name: &str) -> Vec<String> {
 /// The name one of our tools has at Claude Code; its own where it has none there. The server of an MCP
 /// tool is taken to be one word: use [`mcp`] where it is known.
 pub fn claude(tool: &str) -> String {
+    if tool.starts_with("mcp__") {
+        return tool.to_owned();
+    }
     if let Some((server, name)) = tool.strip_prefix("mcp_").and_then(|it| it.split_once('_')) {
         return mcp(server, name);
     }
@@ -107,13 +119,43 @@ pub fn spellings(tool: &str) -> Vec<String> {
     if tool == "agent" {
         names.push("Agent".to_owned());
     }
+    if tool.starts_with("mcp__") {
+        names.extend(ours(tool));
+    }
     names.dedup();
     names
 }
 
-/// The name a server's tool has at Claude Code.
+/// The name a server's tool has at Claude Code: what rules and hooks know it by. Only what is plain stays of
+/// both names, and two underscores stand between them and nowhere in the server's.
 pub fn mcp(server: &str, tool: &str) -> String {
-    format!("mcp__{server}__{tool}")
+    format!("mcp__{}__{}", self::server(server), plain(tool, |_| false))
+}
+
+/// A server's name as it stands in the names of its tools.
+pub fn server(name: &str) -> String {
+    let name = joined(&plain(name, |_| false));
+    if name.is_empty() { "server".to_owned() } else { name }
+}
+
+/// The same in a rule, where stars stand for anything.
+pub(super) fn server_pattern(name: &str) -> String {
+    joined(&plain(name, |letter| letter == '*'))
+}
+
+/// The same for a tool's name in a rule.
+pub(super) fn tool_pattern(name: &str) -> String {
+    plain(name, |letter| letter == '*')
+}
+
+fn plain(name: &str, also: impl Fn(char) -> bool) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-') || also(it);
+    name.chars().map(|it| if is_plain(it) { it } else { '_' }).collect()
+}
+
+/// A name without underscores at its ends, and never two of them together.
+fn joined(name: &str) -> String {
+    name.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
 }
 
 #[cfg(test)]
@@ -125,9 +167,17 @@ mod tests {
         assert_eq!(ours("Read"), ["view"]);
         assert_eq!(ours("Task"), ours("Agent"));
         assert_eq!(ours("exec"), ["bash"]);
+        assert_eq!(ours("webfetch"), ours("WebFetch"));
         assert!(ours("group:fs").contains(&"grep".to_owned()));
         assert_eq!(ours("mcp__git_hub__list_issues"), ["mcp_git_hub_list_issues"]);
         assert!(ours("Teleport").is_empty());
+    }
+
+    #[test]
+    fn a_servers_name_cannot_run_into_its_tools() {
+        assert_eq!(mcp("git hub", "list.all"), "mcp__git_hub__list_all");
+        assert_eq!(mcp("a__b_", "_c"), "mcp__a_b___c");
+        assert_eq!(mcp("\u{1F40A}", "x"), "mcp__server__x");
     }
 
     #[test]
@@ -144,6 +194,8 @@ mod tests {
         assert_eq!(claude("job_kill"), "KillShell");
         assert_eq!(claude("recall"), "recall");
         assert_eq!(claude("mcp_github_list_issues"), "mcp__github__list_issues");
+        assert_eq!(claude("mcp__git_hub__list"), "mcp__git_hub__list");
+        assert_eq!(spellings("mcp__git_hub__list"), ["mcp__git_hub__list", "mcp_git_hub_list"]);
         assert_eq!(spellings("agent"), ["Task", "agent", "Agent"]);
         assert_eq!(spellings("recall"), ["recall"]);
     }

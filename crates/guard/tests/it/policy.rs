@@ -30,6 +30,32 @@ fn the_default_mode_reads_and_asks_about_the_rest() {
 }
 
 #[test]
+fn under_taint_only_a_rule_that_names_a_server_lets_its_tools_be_called() {
+    let tainted = Taint::From("a web page".to_owned());
+    for (rule, expected) in [
+        ("mcp__a", Allow),
+        ("mcp__a__*", Allow),
+        ("mcp__a__s*", Allow),
+        ("mcp__a__read", Ask),
+        ("mcp__*", Ask),
+        ("mcp__a*", Ask),
+        ("mcp__*__send", Ask),
+        ("*", Ask),
+        ("mcp__a__send", Allow),
+        ("mcp_a_send", Allow),
+    ] {
+        let room = Room::new().allow(&[rule]);
+        let decided = room.decide("mcp__a__send", Action::Inner, &tainted);
+        assert_eq!(decided.decision, expected, "{rule}");
+        let clean = room.decide("mcp__a__send", Action::Inner, &Taint::Clean);
+        assert_eq!(clean.decision == Allow, rule != "mcp__a__read", "{rule}");
+    }
+    let room = Room::new().allow(&["mcp__a__send"]).deny(&["mcp__a"]);
+    assert_eq!(room.decide("mcp__a__send", Action::Inner, &tainted).decision, Deny);
+    assert_eq!(Room::new().decide("todos", Action::Inner, &tainted).decision, Allow);
+}
+
+#[test]
 fn accepting_edits_accepts_what_the_cage_holds() {
     let room = Room::new().mode(Mode::AcceptEdits);
     assert_eq!(room.edit("src/main.rs"), Allow);

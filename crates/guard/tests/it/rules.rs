@@ -55,6 +55,37 @@ fn bare_rules_cover_kinds_and_tools_under_any_name() {
 }
 
 #[test]
+fn a_rule_for_one_server_is_not_for_another_whose_name_begins_alike() {
+    let covers = |rule: &str, server: &str, tool: &str| {
+        let name = guard::rule::names::mcp(server, tool);
+        Rule::parse(rule).unwrap().covers_tool(&name, Kind::Inner)
+    };
+    assert!(covers("mcp__git", "git", "hub_list") && !covers("mcp__git", "git_hub", "list"));
+    assert!(covers("mcp__my.server__a.b", "my server", "a b"));
+    assert!(covers("mcp_git_hub_list", "git_hub", "list"));
+    assert!(covers("mcp__*", "git", "log") && covers("mcp__git__l*", "git", "log"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn every_tool_of_a_server_is_covered_by_its_own_rule_and_its_servers(
+        server in "[a-c_. é-]{1,6}", tool in "[a-c_. é*-]{0,8}", other in "[a-c_. é-]{1,6}",
+    ) {
+        use guard::rule::names;
+        let name = names::mcp(&server, &tool);
+        for rule in [name.clone(), format!("mcp__{}", names::server(&server))] {
+            let rule = Rule::parse(&rule).unwrap();
+            prop_assert!(rule.covers_tool(&name, Kind::Inner), "{} {}", rule, name);
+            let of_other = names::mcp(&other, &tool);
+            let is_same = names::server(&other) == names::server(&server);
+            prop_assert_eq!(rule.covers_tool(&of_other, Kind::Inner), is_same);
+        }
+    }
+}
+
+#[test]
 fn hosts_match_by_label() {
     let covers = |rule: &str, url: &str| {
         let rule = Rule::parse(&format!("WebFetch(domain:{rule})")).unwrap();
