@@ -1,0 +1,108 @@
+//! Events of the mind, entered for the call they belong to: sub-agents' under the session they work for.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use base::{Event, SessionId};
+use tokio::sync::watch;
+
+use super::account::Account;
+
+/// Accounts of sessions that somebody waits for.
+#[derive(Debug, Default)]
+pub(super) struct Book {
+    pages: Mutex<Pages>,
+}
+
+#[derive(Debug, Default)]
+struct Pages {
+    open: HashMap<SessionId, watch::Sender<Account>>,
+    /// Sub-agents, and the session each works for.
+    crews: HashMap<SessionId, SessionId>,
+}
+
+impl Book {
+    /// Begins an account of a session; none while there is one.
+    pub(super) fn open(&self, session: SessionId) -> Option<watch::Receiver<Account>> {
+        let mut pages = self.pages();
+        if pages.open.contains_key(&session) {
+            return None;
+        }
+        let (sender, receiver) = watch::channel(Account::default());
+        pages.open.insert(session, sender);
+        Some(receiver)
+    }
+
+    /// Ends the account of a session.
+    pub(super) fn close(&self, session: SessionId) {
+        let mut pages = self.pages();
+        pages.open.remove(&session);
+        pages.crews.retain(|_, root| *root != session);
+    }
+
+    /// Enters an event.
+    pub(super) fn enter(&self, event: &Event) {
+        let Some(session) = event.session() else { return };
+        let mut pages = self.pages();
+        let root = pages.crews.get(&session).copied().unwrap_or(session);
+        if let Event::ChildStarted { child, .. } = event {
+            pages.crews.insert(*child, root);
+        }
+        if let Some(account) = pages.open.get(&root) {
+            account.send_if_modified(|account| {
+                if root == session { account.take(event) } else { account.take_from_crew(event) }
+            });
+        }
+    }
+
+    /// The mind tells nothing any more.
+    pub(super) fn lose_all(&self) {
+        for account in self.pages().open.values() {
+            account.send_modify(Account::lose);
+        }
+    }
+
+    fn pages(&self) -> MutexGuard<'_, Pages> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{CallId, RequestId};
+
+    use super::*;
+
+    fn question(session: SessionId) -> Event {
+        let (request, agent, body) = (RequestId::new(), None, None);
+        let (title, reason) = ("Run rm".to_owned(), "no rule allows it".to_owned());
+        let call = CallId::new("c");
+        let (rules, risky) = (Vec::new(), Vec::new());
+        Event::ApprovalNeeded { session, request, agent, call, title, reason, rules, risky, body }
+    }
+
+    #[test]
+    fn what_a_sub_agents_sub_agent_asks_is_asked_of_whoever_waits_for_the_first() {
+        let book = Book::default();
+        let [root, child, grandchild] = [(); 3].map(|()| SessionId::new());
+        let account = book.open(root).unwrap();
+        for (session, child) in [(root, child), (child, grandchild)] {
+            let (call, agent) = (CallId::new("c"), "helper".to_owned());
+            book.enter(&Event::ChildStarted { session, call, child, agent, color: None });
+        }
+        book.enter(&question(grandchild));
+        book.enter(&question(SessionId::new()));
+        assert_eq!(account.borrow().questions.len(), 1);
+    }
+
+    #[test]
+    fn a_session_has_one_account_at_a_time() {
+        let book = Book::default();
+        let session = SessionId::new();
+        let first = book.open(session).unwrap();
+        assert!(book.open(session).is_none());
+        book.close(session);
+        assert!(first.has_changed().is_err());
+        assert!(book.open(session).is_some());
+    }
+}
