@@ -12,6 +12,7 @@
 //! | [`oracle`] | what a decoder must make of a recorded answer, read independently |
 //! | [`arbitrary`] | transcripts of every shape, for property tests |
 //! | [`terminal`] | a program in a pseudo-terminal: keys in, screen out |
+//! | [`parts`] | real programs that are installed, or not |
 //! | [`fuzz`] | deterministic mutations of a seed corpus |
 //! | [`event_stream`] | AWS's binary frames |
 //!
@@ -23,6 +24,7 @@ pub mod event_stream;
 pub mod fuzz;
 mod http;
 pub mod oracle;
+pub mod parts;
 pub mod replay;
 pub mod script;
 pub mod server;

@@ -3,6 +3,8 @@
 //! A thread reads what the program writes into a terminal emulator and wakes whoever waits, so a
 //! test never sleeps and never polls.
 
+mod painted;
+
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -280,6 +282,11 @@ impl Terminal {
     /// The screen with colours and attributes, as escape sequences.
     pub fn formatted(&self) -> String {
         self.shared.view().parser.screen().contents_formatted()
+    }
+
+    /// The screen with colours and attributes, as text: each run begins with how it looks.
+    pub fn painted(&self) -> String {
+        painted::painted(self.shared.view().parser.screen())
     }
 
     /// Where the cursor is: column and row, from 0.

@@ -21,10 +21,12 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use base::protocol::Mode;
 use base::{CallId, Clock, Env, SessionId};
 use futures::future::BoxFuture;
 use guard::net::Gate;
-use guard::{Fence, Redactor};
+use guard::policy::CageState;
+use guard::{Fence, Policy, Redactor, Rules};
 use serde_json::{Value, json};
 use store::Store;
 use tokio_util::sync::CancellationToken;
@@ -53,12 +55,16 @@ fn main() {
         return;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let bench = Bench {
-        workspace: Arc::new(workspace(&tree)),
-        registry: Registry::builtin(),
-        runtime,
-        tree,
+    let workspace = Arc::new(workspace(&tree));
+    let policy = Policy {
+        rules: Rules::default(),
+        mode: Mode::default(),
+        fence: workspace.fence.clone(),
+        cage: CageState::Missing,
+        bounds: Vec::new(),
     };
+    let bench =
+        Bench { workspace, policy: Arc::new(policy), registry: Registry::builtin(), runtime, tree };
     let start = bench.start_of_rg();
     println!("start of rg: {:?}, spread {:?}, taken off below", start.median, start.spread);
     println!("{:32} {:>10} {:>10} {:>6}", "first 100 results of", "ours", "rg", "ratio");
@@ -87,6 +93,7 @@ struct Start {
 
 struct Bench {
     workspace: Arc<Workspace>,
+    policy: Arc<Policy>,
     registry: Registry,
     runtime: tokio::runtime::Runtime,
     tree: PathBuf,
@@ -114,6 +121,7 @@ impl Bench {
         let ctx = ToolCtx {
             workspace: self.workspace.clone(),
             call: CallId::new("bench"),
+            policy: self.policy.clone(),
             cage: None,
             cancel: CancellationToken::new(),
             progress: Progress::none(),
@@ -166,9 +174,13 @@ fn workspace(tree: &Path) -> Workspace {
         cache: std::env::temp_dir().join("caiman-bench-cache"),
         web: Web::new(Gate::closed(), &base::config::Network::default(), &Env::default()),
         sees_images: false,
+        hears_sound: false,
         desk: Arc::new(Nobody),
         spawner: Arc::new(tools::Nothing),
         skills: Arc::new(tools::Nothing),
+        code: tools::Code::default(),
+        editor: None,
+        mcp: tools::mcp::Lending::none(),
         redactor: Redactor::default(),
     }
 }

@@ -16,9 +16,12 @@ use crate::workspace::Workspace;
 const MODE: u32 = 0o644;
 
 impl Workspace {
-    /// [`Fence::replace`], once what was there is kept.
+    /// [`Fence::replace`], once what was there is kept; by the editor we work in, if it takes it.
     pub(crate) fn replace(&self, spot: &Spot, bytes: &[u8]) -> io::Result<()> {
         self.keep(spot, Some(ContentHash::of(bytes)))?;
+        if self.is_written_by_editor(spot, bytes)? {
+            return Ok(());
+        }
         self.fence.replace(spot, bytes)
     }
 

@@ -20,6 +20,7 @@ pub fn input(tool: &str, input: &Map<String, Value>) -> Value {
         "grep" => rename(&mut fields, "include", "glob"),
         "job_output" => rename(&mut fields, "job", "bash_id"),
         "job_kill" => rename(&mut fields, "job", "shell_id"),
+        "agent" => rename(&mut fields, "agent", "subagent_type"),
         "todos" => {
             let todos = fields.get_mut("todos").and_then(Value::as_array_mut);
             for todo in todos.into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -43,6 +44,7 @@ pub fn ours(tool: &str, input: Map<String, Value>) -> Map<String, Value> {
         "grep" => rename(&mut fields, "glob", "include"),
         "job_output" => rename(&mut fields, "bash_id", "job"),
         "job_kill" => rename(&mut fields, "shell_id", "job"),
+        "agent" => rename(&mut fields, "subagent_type", "agent"),
         _ => {}
     }
     fields
@@ -74,7 +76,7 @@ pub fn result(result: &CallResult, input: &Map<String, Value>, shown: Option<&Bl
             "userModified": false,
         }),
         "write" => json!({
-            "type": "update", "filePath": path(), "content": field("content"),
+            "type": if is_new(shown) { "create" } else { "update" }, "filePath": path(), "content": field("content"),
             "structuredPatch": patch(shown),
         }),
         "view" => json!({
@@ -182,6 +184,12 @@ fn patch(shown: Option<&Block>) -> Value {
     Value::Array(hunks)
 }
 
+/// Whether a shown change has made a file: there was no line before.
+fn is_new(shown: Option<&Block>) -> bool {
+    let Some(Block::Diff { unified, .. }) = shown else { return false };
+    unified.lines().find_map(hunk_head).is_some_and(|[_, old_lines, _, _]| old_lines == 0)
+}
+
 /// The numbers of `@@ -1,2 +3,4 @@`: starts and lengths, old before new.
 fn hunk_head(line: &str) -> Option<[u64; 4]> {
     let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
@@ -218,6 +226,7 @@ mod tests {
             ("bash", json!({ "command": "ls", "timeout": 5 })),
             ("grep", json!({ "pattern": "x", "include": "*.rs" })),
             ("job_output", json!({ "job": 1 })),
+            ("agent", json!({ "prompt": "look", "agent": "scout" })),
             ("write", json!({ "file_path": "a", "content": "x" })),
         ] {
             let given = object(&given);

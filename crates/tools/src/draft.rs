@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use base::Block;
 use guard::Spot;
 
+use crate::code::Written;
 use crate::diff::Change;
 use crate::seen::{self, Seen};
 use crate::target::Target;
@@ -121,7 +122,8 @@ fn content(workspace: &Workspace, spot: &Spot) -> io::Result<Content> {
     }
     let mut bytes = Vec::new();
     file.take(seen::WHOLE).read_to_end(&mut bytes)?;
-    Ok(Content::Whole(bytes))
+    let unsaved = workspace.unsaved(spot, &bytes);
+    Ok(Content::Whole(unsaved.unwrap_or(bytes)))
 }
 
 /// A change of one file that fits but is not written yet.
@@ -140,11 +142,11 @@ impl Plan {
     }
 
     /// Writes it.
-    pub(crate) fn carry_out(self, workspace: &Workspace) -> Result<Output, ToolError> {
+    pub(crate) fn carry_out(self, workspace: &Workspace) -> Result<Written, ToolError> {
         self.draft.save(workspace, &self.after)?;
         let change = self.draft.change(&self.after);
         let (name, counts) = (&self.draft.name, change.counts());
-        let done = match self.draft.before {
+        let done = match &self.draft.before {
             None => format!("created {name} ({counts})"),
             Some(_) => format!("changed {name} ({counts}) from line {}", change.first_line),
         };
@@ -154,7 +156,9 @@ impl Plan {
             text.push_str(note);
         }
         let title = format!("{name} {counts}");
-        Ok(Output::text(text).with_title(title).with_body(change.block(name)))
+        let output = Output::text(text).with_title(title).with_body(change.block(name));
+        let (before, after) = (self.draft.before, Some(self.after));
+        Ok(Written { output, files: vec![(self.draft.spot, before, after)] })
     }
 }
 

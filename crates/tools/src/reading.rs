@@ -91,7 +91,10 @@ impl Reading<'_> {
         let size = file.metadata().map_err(|source| self.io(source))?.len();
         let sample = self.sample(&mut file)?;
         match Kind::of(&sample, self.name, size) {
-            Kind::Lines => self.lines(file, &sample, size),
+            Kind::Lines => match self.unsaved(&mut file, size)? {
+                Some(bytes) => self.lines_of(&bytes),
+                None => self.lines(file, &sample, size),
+            },
             Kind::Binary => {
                 let (name, kind, size) = (self.name, text::kind_of(&sample), text::size(size));
                 Ok(Shown::text(format!("{name} is {kind} of {size}, not text")))
@@ -108,25 +111,46 @@ impl Reading<'_> {
                 shown.map(Shown::text)
             }
             Kind::Notebook => {
-                let bytes = self.whole(file, size)?;
+                let unsaved = self.unsaved(&mut file, size)?;
+                let bytes = unsaved.map_or_else(|| self.whole(file, size), Ok)?;
                 self.remember(Fingerprint::of(&bytes))?;
                 match notebook::show(&bytes, self) {
                     Some(shown) => Ok(Shown::text(shown)),
                     // Called a notebook, but not one: then it is text.
-                    None => self.lines(self.open()?, &sample, size),
+                    None => self.lines_of(&bytes),
                 }
             }
         }
     }
 
-    fn lines(&self, file: File, sample: &[u8], size: u64) -> Result<Shown, ToolError> {
-        let (text, print) = lines::show(file, text::Encoding::of(sample), size, self)?;
+    fn lines(&self, mut file: File, sample: &[u8], size: u64) -> Result<Shown, ToolError> {
+        let (text, print) = lines::show(&mut file, text::Encoding::of(sample), size, self)?;
+        let print = match print {
+            Some(print) => print,
+            None => Fingerprint::of_large(&mut file).map_err(|source| self.io(source))?,
+        };
         self.remember(print)?;
         Ok(Shown::text(text))
     }
 
-    fn open(&self) -> Result<File, ToolError> {
-        self.workspace.fence.open(self.spot).map_err(|source| self.io(source))
+    /// The same of content at hand.
+    fn lines_of(&self, mut bytes: &[u8]) -> Result<Shown, ToolError> {
+        let (encoding, print) = (text::Encoding::of(bytes), Fingerprint::of(bytes));
+        let size = bytes.len() as u64;
+        let (text, _) = lines::show(&mut bytes, encoding, size, self)?;
+        self.remember(print)?;
+        Ok(Shown::text(text))
+    }
+
+    /// What the editor we work in has in place of the file; the file stands at its start again afterwards.
+    fn unsaved(&self, file: &mut File, size: u64) -> Result<Option<Vec<u8>>, ToolError> {
+        if !self.workspace.is_for_editor(self.spot) || size > seen::WHOLE {
+            return Ok(None);
+        }
+        let mut disk = Vec::new();
+        let read = file.by_ref().take(seen::WHOLE).read_to_end(&mut disk);
+        read.and_then(|_| file.rewind()).map_err(|source| self.io(source))?;
+        Ok(self.workspace.unsaved(self.spot, &disk))
     }
 
     /// The file's beginning; the file stands at its start again afterwards.

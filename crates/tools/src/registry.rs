@@ -30,6 +30,14 @@ pub trait AnyTool: Send + Sync {
 pub trait AnyCall: Send + Sync {
     /// One line for a face.
     fn title(&self) -> String;
+    /// What it reads to foresee what it would do.
+    fn looks_at(&self, _: &Workspace) -> Result<Vec<Action>, ToolError> {
+        Ok(Vec::new())
+    }
+    /// Finds out what it would do, where its arguments alone do not tell. To be called before
+    /// [`AnyCall::actions`], and once [`AnyCall::looks_at`] is allowed.
+    fn foresee<'a>(&'a self, workspace: &'a Arc<Workspace>)
+    -> BoxFuture<'a, Result<(), ToolError>>;
     /// What the lock must judge.
     fn actions(&self, workspace: &Workspace) -> Result<Vec<Action>, ToolError>;
     /// What it would change.
@@ -78,6 +86,17 @@ impl<T: Tool> AnyTool for T {
 impl<T: Tool> AnyCall for Ready<T> {
     fn title(&self) -> String {
         self.tool.title(&self.input)
+    }
+
+    fn looks_at(&self, workspace: &Workspace) -> Result<Vec<Action>, ToolError> {
+        self.tool.looks_at(&self.input, workspace)
+    }
+
+    fn foresee<'a>(
+        &'a self,
+        workspace: &'a Arc<Workspace>,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(self.tool.foresee(&self.input, workspace))
     }
 
     fn actions(&self, workspace: &Workspace) -> Result<Vec<Action>, ToolError> {

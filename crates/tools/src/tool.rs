@@ -1,6 +1,7 @@
 //! A tool as its author writes it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use base::transcript::File;
 use base::{Block, Origin};
@@ -23,6 +24,21 @@ pub trait Tool: Send + Sync + 'static {
 
     /// One line for a face: what this call does, without the tool's name.
     fn title(&self, input: &Self::Input) -> String;
+
+    /// What the call reads to foresee what it would do: judged before it does.
+    fn looks_at(&self, _: &Self::Input, _: &Workspace) -> Result<Vec<Action>, ToolError> {
+        Ok(Vec::new())
+    }
+
+    /// Finds out what the call would do, where its arguments alone do not tell. Changes nothing; runs
+    /// before [`Tool::actions`], and once [`Tool::looks_at`] is allowed.
+    fn foresee(
+        &self,
+        _input: &Self::Input,
+        _workspace: &Arc<Workspace>,
+    ) -> impl Future<Output = Result<(), ToolError>> + Send {
+        async { Ok(()) }
+    }
 
     /// What the lock must judge before the call runs: everything the call does to the world.
     fn actions(&self, input: &Self::Input, workspace: &Workspace)
@@ -134,6 +150,8 @@ pub enum ToolError {
         text: String,
         /// Where the words may come from.
         origin: Origin,
+        /// What the model sees beside them.
+        files: Vec<File>,
     },
     /// The user stopped it, or the turn was replaced.
     #[error("cancelled")]

@@ -3,14 +3,19 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::definition::Skill;
+use base::definition::agent::Isolation;
 pub use base::protocol::Question;
-use base::{Block, CallId, Clock, Env, Origin, SessionId};
+use base::{Block, CallId, Clock, Effort, Env, Origin, SessionId};
 use futures::future::BoxFuture;
-use guard::{Cage, Fence, Redactor};
+use guard::{Cage, Fence, Policy, Redactor, Rule};
+use links::acp::Editor;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 
+use crate::code::Code;
 use crate::jobs::Jobs;
+use crate::mcp::Lending;
 use crate::tool::{Output, ToolError};
 use crate::web::Web;
 
@@ -38,12 +43,20 @@ pub struct Workspace {
     pub web: Web,
     /// Whether the model can look at pictures.
     pub sees_images: bool,
+    /// Whether the model can listen.
+    pub hears_sound: bool,
     /// Whom a tool can ask something.
     pub desk: Arc<dyn Desk>,
     /// Who works on a task apart.
     pub spawner: Arc<dyn Spawner>,
     /// The skills there are.
     pub skills: Arc<dyn Skills>,
+    /// What language servers know of it.
+    pub code: Code,
+    /// The editor we work in, if we do.
+    pub editor: Option<Arc<dyn Editor>>,
+    /// What MCP servers lend it.
+    pub mcp: Lending,
     /// Masks secrets.
     pub redactor: Redactor,
 }
@@ -54,6 +67,8 @@ pub struct ToolCtx {
     pub workspace: Arc<Workspace>,
     /// The call.
     pub call: CallId,
+    /// What judged it: a tool that comes upon other files than it named shows only what this lets it read.
+    pub policy: Arc<Policy>,
     /// What processes of this call may do; none for anything.
     pub cage: Option<Arc<Cage>>,
     /// Ends the call: at its next await, and within 100 ms.
@@ -124,8 +139,23 @@ pub struct Order {
     pub model: Option<String>,
     /// Whether the caller goes on meanwhile; none leaves it to the agent's definition.
     pub background: Option<bool>,
+    /// Whether it works in a copy of the repository, whatever its definition says.
+    pub isolation: Isolation,
     /// A finished sub-agent that takes the prompt as its next, instead of a new one.
     pub resume: Option<String>,
+    /// What the skill that the task is for adds to it.
+    pub terms: Terms,
+}
+
+/// What a skill adds to the task of the sub-agent that works on it.
+#[derive(Debug, Clone, Default)]
+pub struct Terms {
+    /// What the sub-agent may not do, besides what its caller may not.
+    pub deny: Vec<Rule>,
+    /// How hard it thinks, instead of what its definition says.
+    pub effort: Option<Effort>,
+    /// The skill, whose hooks run while it works.
+    pub skill: Option<Arc<Skill>>,
 }
 
 /// Who works on a task.

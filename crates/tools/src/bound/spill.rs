@@ -58,6 +58,14 @@ impl Spill {
         self
     }
 
+    /// Keeps bytes that are no text in a file of their own, whose name ends as `ending` says, and tells its name as the
+    /// session may know it.
+    pub fn keep(&self, bytes: &[u8], ending: &str) -> io::Result<PathBuf> {
+        let (path, mut file) = self.create(ending)?;
+        file.write_all(bytes)?;
+        Ok(self.name_of(&path))
+    }
+
     /// Whether writing began, whatever came of it.
     pub(super) fn is_open(&self) -> bool {
         !matches!(self.state, State::Waiting)
@@ -75,7 +83,7 @@ impl Spill {
     /// output that cannot be kept is no reason to stop the command that makes it.
     pub(super) fn write(&mut self, text: &str) {
         if matches!(self.state, State::Waiting) {
-            self.state = match self.create() {
+            self.state = match self.create("txt") {
                 Ok((path, file)) => State::Open { path, file, written: 0 },
                 Err(error) => State::Failed(error),
             };
@@ -130,7 +138,7 @@ impl Spill {
     }
 
     /// Makes a new file: an existing one, or a link that waits under the name, is never written to.
-    fn create(&self) -> io::Result<(PathBuf, File)> {
+    fn create(&self, ending: &str) -> io::Result<(PathBuf, File)> {
         let mut folder = DirBuilder::new();
         folder.recursive(true);
         let mut options = OpenOptions::new();
@@ -143,7 +151,7 @@ impl Spill {
         folder.create(&self.folder)?;
         for number in 1..=SAME_NAMES {
             let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-            let path = self.folder.join(format!("{}{suffix}.txt", self.name));
+            let path = self.folder.join(format!("{}{suffix}.{ending}", self.name));
             match options.open(&path) {
                 Ok(file) => return Ok((path, file)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -1,5 +1,6 @@
 //! `agent`: a task for a sub-agent.
 
+use base::definition::agent::Isolation;
 use base::{Block, Origin};
 use guard::Action;
 use schemars::JsonSchema;
@@ -7,7 +8,7 @@ use serde::Deserialize;
 
 use crate::lenient;
 use crate::tool::{Effect, Output, Tool, ToolError};
-use crate::workspace::{Order, ToolCtx, Who, Workspace};
+use crate::workspace::{Order, Terms, ToolCtx, Who, Workspace};
 
 /// The agent that looks around, by the name rules and prompts give it.
 const EXPLORER: &str = "explorer";
@@ -20,11 +21,19 @@ pub(super) struct Input {
     #[serde(default)]
     description: Option<String>,
     /// A listed agent, or `general` with your own tools.
-    #[serde(default, alias = "subagent_type", alias = "agent_type", alias = "name")]
+    #[serde(default, alias = "subagent_type", alias = "agent_type")]
     agent: Option<String>,
+    /// What others call the agent or, beside `subagent_type`, the task.
+    #[serde(default)]
+    #[schemars(skip)]
+    name: Option<String>,
     #[serde(default)]
     #[schemars(skip)]
     model: Option<String>,
+    /// `worktree`, as in the files of agents.
+    #[serde(default)]
+    #[schemars(skip)]
+    isolation: Option<String>,
     /// Go on meanwhile; you are told when it ends.
     #[serde(default, deserialize_with = "lenient::maybe_switch")]
     run_in_background: Option<bool>,
@@ -43,7 +52,7 @@ impl Tool for Agent {
     type Input = Input;
 
     fn title(&self, input: &Input) -> String {
-        let words = input.description.as_deref().unwrap_or(&input.prompt);
+        let words = input.label().unwrap_or(&input.prompt);
         let line = words.trim().lines().next().unwrap_or_default();
         let short: String = line.chars().take(80).collect();
         format!("{}: {short}", input.who())
@@ -64,11 +73,16 @@ impl Tool for Agent {
         };
         let order = Order {
             who,
-            title: input.description.clone().unwrap_or_default(),
+            title: input.label().unwrap_or_default().to_owned(),
             model: input.model.clone(),
             background: input.run_in_background,
+            isolation: match input.isolation.as_deref().map(str::trim) {
+                Some("worktree") => Isolation::Worktree,
+                Some(_) | None => Isolation::None,
+            },
             resume: input.resume.clone().filter(|id| !id.trim().is_empty()),
             prompt: input.prompt,
+            terms: Terms::default(),
         };
         let report = ctx.workspace.spawner.spawn(order, ctx).await?;
         let text = match report.origin {
@@ -92,7 +106,14 @@ impl Tool for Agent {
 
 impl Input {
     fn named(&self) -> Option<&str> {
-        self.agent.as_deref().map(str::trim).filter(|name| !name.is_empty())
+        let named = self.agent.as_deref().or(self.name.as_deref());
+        named.map(str::trim).filter(|name| !name.is_empty())
+    }
+
+    /// The task in a few words.
+    fn label(&self) -> Option<&str> {
+        let beside = self.name.as_deref().filter(|_| self.agent.is_some());
+        self.description.as_deref().or(beside)
     }
 
     fn who(&self) -> &str {

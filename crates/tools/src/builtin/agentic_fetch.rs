@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use base::Origin;
+use base::definition::agent::Isolation;
 use guard::Action;
 use guard::room::Room;
 use schemars::JsonSchema;
@@ -11,7 +12,7 @@ use serde::Deserialize;
 use crate::tool::{Effect, Output, Tool, ToolError};
 use crate::web::visit::{Source, Visitor};
 use crate::web::{Web, frame};
-use crate::workspace::{Order, ToolCtx, Who, Workspace};
+use crate::workspace::{Order, Terms, ToolCtx, Who, Workspace};
 
 /// Most pages that are named as sources.
 const SOURCES: usize = 20;
@@ -71,12 +72,14 @@ impl Tool for AgenticFetch {
             title: title.clone(),
             model: None,
             background: Some(false),
+            isolation: Isolation::None,
             resume: None,
+            terms: Terms::default(),
         };
         let report = match ctx.workspace.spawner.spawn(order, ctx).await {
             // Its first page may speak through it, too.
-            Err(ToolError::Told { text, .. }) => {
-                return Err(ToolError::Told { text, origin: Origin::Web });
+            Err(ToolError::Told { text, files, .. }) => {
+                return Err(ToolError::Told { text, origin: Origin::Web, files });
             }
             reported => reported?,
         };

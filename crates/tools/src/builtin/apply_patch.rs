@@ -8,8 +8,9 @@ use guard::{Action, Spot};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::code::{self, Written};
 use crate::diff::Change;
-use crate::draft::{Draft, aside, to_the_end};
+use crate::draft::{Draft, aside};
 use crate::patch::{Deed, Section, parse, place};
 use crate::seen;
 use crate::target::Target;
@@ -78,10 +79,10 @@ impl Tool for ApplyPatch {
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<Output, ToolError> {
-        to_the_end(ctx, move |workspace| {
+        code::change(ctx, move |workspace| {
             let work = Work::plan(&input, workspace)?;
             work.carry_out(workspace)?;
-            Ok(Output::text(work.report()).with_body(work.block()))
+            Ok(work.written())
         })
         .await
     }
@@ -89,7 +90,7 @@ impl Tool for ApplyPatch {
 
 /// What a patch does to all its files, worked out before any is touched.
 #[derive(Default)]
-struct Work {
+pub(super) struct Work {
     /// Each file once, whatever its sections do to it.
     files: Vec<Touched>,
     /// Files that change their name: from, to.
@@ -114,6 +115,19 @@ enum Need {
 }
 
 impl Work {
+    /// Files that get other content, whoever has worked that out.
+    pub(super) fn of(files: Vec<(Draft, Vec<u8>)>) -> Self {
+        let touched = |(draft, after)| Touched { draft, after: Some(after) };
+        Self { files: files.into_iter().map(touched).collect(), ..Self::default() }
+    }
+
+    /// What was done.
+    pub(super) fn written(self) -> Written {
+        let output = Output::text(self.report()).with_body(self.block());
+        let file = |Touched { draft, after }| (draft.spot, draft.before, after);
+        Written { output, files: self.files.into_iter().map(file).collect() }
+    }
+
     fn plan(input: &Input, workspace: &Workspace) -> Result<Self, ToolError> {
         let mut work = Self::default();
         for section in input.sections()? {
@@ -193,7 +207,7 @@ impl Work {
     }
 
     /// Writes everything; if the system refuses half way, what was written is taken back.
-    fn carry_out(&self, workspace: &Workspace) -> Result<(), ToolError> {
+    pub(super) fn carry_out(&self, workspace: &Workspace) -> Result<(), ToolError> {
         for (done, step) in self.steps().iter().enumerate() {
             if let Err((draft, source)) = self.take(step, workspace) {
                 let left = self.take_back(done, workspace);
@@ -299,7 +313,7 @@ impl Work {
         })
     }
 
-    fn block(&self) -> Block {
+    pub(super) fn block(&self) -> Block {
         let changes: Vec<(usize, Change)> = self.changes().collect();
         match changes.as_slice() {
             [(file, change)] => change.block(&self.files[*file].draft.name),

@@ -1,5 +1,6 @@
 //! `bash`: a command in a shell of its own.
 
+mod editor;
 mod report;
 
 use std::sync::Arc;
@@ -106,6 +107,9 @@ impl Tool for Bash {
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<Output, ToolError> {
+        if let Some(done) = editor::run(&input, ctx).await? {
+            return Ok(done);
+        }
         let start = Start {
             command: command(&input, ctx)?,
             title: self.title(&input),
@@ -115,7 +119,9 @@ impl Tool for Bash {
         let jobs = &ctx.workspace.jobs;
         let job = jobs.start(start).map_err(|error| ToolError::Refused(error.to_string()))?;
         let watched = EndedOnDrop(Some(job));
-        let report = watched.follow(ctx, Patience::of(&input)).await?;
+        let report = watched.follow(ctx, Patience::of(&input)).await;
+        ctx.workspace.code.lsp.command_has_run();
+        let report = report?;
         Ok(Output::text(report.text(input.timeout, ctx)).from(Origin::Shell))
     }
 }

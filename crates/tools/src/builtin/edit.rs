@@ -5,7 +5,8 @@ use guard::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::draft::{Draft, Plan, aside, to_the_end};
+use crate::code;
+use crate::draft::{Draft, Plan, aside};
 use crate::edit::{Failure, Outcome, Scope, Tolerance, Wish, apply_all};
 use crate::target::Target;
 use crate::tool::{Effect, Output, Tool, ToolError};
@@ -47,7 +48,7 @@ impl Tool for Edit {
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<Output, ToolError> {
-        to_the_end(ctx, move |workspace| plan(&input, workspace)?.carry_out(workspace)).await
+        code::change(ctx, move |workspace| plan(&input, workspace)?.carry_out(workspace)).await
     }
 }
 

@@ -73,6 +73,7 @@ impl Tool for Grep {
             query: Query::new(&input.pattern, meaning(&input))?,
             include: input.include.as_deref().map(Patterns::parse).transpose()?,
             limit: RESULT_LIMIT,
+            policy: ctx.policy.clone(),
         };
         let time = Duration::from_millis(ctx.workspace.limits.grep.timeout_ms);
         let (found, search, late) = aside(ctx, time, move |stop| {
@@ -186,6 +187,7 @@ fn write_left_out(text: &mut String, found: &Found) {
     let silent = if found.count == 0 { left_out.binary } else { 0 };
     for (count, noun, what) in [
         (left_out.secret, "file", " with secrets not searched, like .env; name one in `path`"),
+        (left_out.forbidden, "file", " not searched: a rule forbids to read them"),
         (left_out.unreadable, "file", " could not be read"),
         (silent, "binary file", " not searched"),
     ] {

@@ -59,6 +59,8 @@ impl Tool for JobOutput {
                 () = something_new(&job, patience) => {}
             }
         }
+        // What runs in the background changes files at any time; who looks at it wants to know.
+        ctx.workspace.code.lsp.command_has_run();
         Ok(Output::text(report(&job, input.from)).from(Origin::Shell))
     }
 }

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::edit::plan_edits;
-use crate::draft::{Draft, Plan, aside, to_the_end};
+use crate::code;
+use crate::draft::{Draft, Plan, aside};
 use crate::edit::{Failure, Scope, Wish};
 use crate::target::Target;
 use crate::tool::{Effect, Output, Tool, ToolError};
@@ -60,7 +61,7 @@ impl Tool for Multiedit {
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<Output, ToolError> {
-        to_the_end(ctx, move |workspace| plan(&input, workspace)?.carry_out(workspace)).await
+        code::change(ctx, move |workspace| plan(&input, workspace)?.carry_out(workspace)).await
     }
 }
 

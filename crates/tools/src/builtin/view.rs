@@ -58,6 +58,7 @@ impl Tool for View {
                 Err(error) => return Err(not_opened(workspace, spot, &name, error)),
             };
             let part = Part { first: input.offset.max(1), count: input.limit };
+            workspace.code.touch(workspace, spot);
             let reading = Reading { workspace, spot, name: &name, part, cancel: &cancel };
             let shown = reading.show(file)?;
             let mut output = Output::text(shown.text);

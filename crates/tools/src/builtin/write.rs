@@ -5,7 +5,8 @@ use guard::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::draft::{Draft, Plan, aside, to_the_end};
+use crate::code;
+use crate::draft::{Draft, Plan, aside};
 use crate::target::Target;
 use crate::tool::{Effect, Output, Tool, ToolError};
 use crate::workspace::{ToolCtx, Workspace};
@@ -41,7 +42,7 @@ impl Tool for Write {
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<Output, ToolError> {
-        to_the_end(ctx, move |workspace| plan(input, workspace)?.carry_out(workspace)).await
+        code::change(ctx, move |workspace| plan(input, workspace)?.carry_out(workspace)).await
     }
 }
 

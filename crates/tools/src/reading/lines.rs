@@ -1,8 +1,7 @@
 //! Lines of text with their numbers, read as they come.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Read as _;
+use std::io::Read;
 
 use sha2::{Digest as _, Sha256};
 
@@ -18,13 +17,13 @@ const WIDTH: usize = 2_000;
 /// How much is read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// Shows lines of an open file, and takes its fingerprint.
+/// Shows lines of a file, and takes its fingerprint; none of one that is not read whole.
 pub(super) fn show(
-    mut file: File,
+    file: &mut impl Read,
     encoding: Encoding,
     size: u64,
     reading: &Reading<'_>,
-) -> Result<(String, Fingerprint), ToolError> {
+) -> Result<(String, Option<Fingerprint>), ToolError> {
     let part = reading.part;
     let mut page = Page::new(part.first.max(1), part.count.unwrap_or(USUAL).max(1));
     let mut decoder = encoding.decoder();
@@ -51,11 +50,7 @@ pub(super) fn show(
             break;
         }
     }
-    let print = if size > seen::WHOLE {
-        Fingerprint::of_large(&mut file).map_err(|source| reading.io(source))?
-    } else {
-        Fingerprint::finish(hash)
-    };
+    let print = (size <= seen::WHOLE).then(|| Fingerprint::finish(hash));
     let total = if size > seen::WHOLE { Total::Size(size) } else { Total::Lines };
     let mut text = page.finish(reading.name, &total);
     text.insert_str(0, &said_of(encoding, broken));

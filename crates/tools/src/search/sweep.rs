@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use grep_searcher::Searcher;
-use guard::protect;
+use guard::{Policy, protect};
 
 use super::lines::{Hits, Query, Skip};
 use super::pattern::Patterns;
@@ -37,6 +37,8 @@ pub(crate) struct Search {
     pub(crate) include: Option<Patterns>,
     /// How many matches.
     pub(crate) limit: usize,
+    /// What keeps files from being read.
+    pub(crate) policy: Arc<Policy>,
 }
 
 /// What was found.
@@ -57,6 +59,8 @@ pub(crate) struct Found {
 pub(crate) struct LeftOut {
     /// They hold secrets, and were not asked for by name.
     pub(crate) secret: usize,
+    /// A rule forbids to read them.
+    pub(crate) forbidden: usize,
     /// They are not text.
     pub(crate) binary: usize,
     /// They could not be read.
@@ -116,7 +120,13 @@ impl Search {
                 break;
             }
             let relative = self.root.relative(path);
-            if !relative.as_os_str().is_empty() && is_environment(path) {
+            let is_by_the_way = !relative.as_os_str().is_empty();
+            // Before it is searched: whether a forbidden file has a match is a secret, too.
+            if is_by_the_way && self.policy.closes(&self.root.spot(relative)) {
+                part.left_out.forbidden += 1;
+                continue;
+            }
+            if is_by_the_way && is_environment(path) {
                 part.left_out.secret += 1;
                 continue;
             }
@@ -225,6 +235,7 @@ impl Results {
         let mut found = Found::default();
         for part in self.parts.into_values() {
             found.left_out.secret += part.left_out.secret;
+            found.left_out.forbidden += part.left_out.forbidden;
             found.left_out.binary += part.left_out.binary;
             found.left_out.unreadable += part.left_out.unreadable;
             for (path, mut hits) in part.files {

@@ -32,8 +32,8 @@ pub(crate) enum GitIgnore {
 /// A folder (or one file) to look through.
 #[derive(Debug, Clone)]
 pub(crate) struct Root {
-    /// Where it really is.
-    real: PathBuf,
+    /// Where it is.
+    spot: Spot,
     /// How the user knows it; empty for the workspace itself.
     shown: PathBuf,
     /// Secret places below it.
@@ -45,24 +45,29 @@ pub(crate) struct Root {
 impl Root {
     /// The root a spot is.
     pub(crate) fn new(fence: &Fence, spot: &Spot) -> Self {
-        let real = spot.real.clone();
         let shown = match fence.name(spot).as_str() {
             "." => PathBuf::new(),
             name => PathBuf::from(name),
         };
-        let below = |place: &PathBuf| place != &real && place.starts_with(&real);
+        let below = |place: &PathBuf| place != &spot.real && place.starts_with(&spot.real);
         let secrets = protect::secret(fence.home()).into_iter().filter(below).collect();
-        Self { real, shown, secrets, fence: fence.clone() }
+        Self { spot: spot.clone(), shown, secrets, fence: fence.clone() }
     }
 
     /// Where it really is.
     pub(crate) fn real(&self) -> &Path {
-        &self.real
+        &self.spot.real
+    }
+
+    /// A path below it, as the lock judges it.
+    pub(crate) fn spot(&self, relative: &Path) -> Spot {
+        let Spot { asked, real, inside } = &self.spot;
+        Spot { asked: asked.join(relative), real: real.join(relative), inside: *inside }
     }
 
     /// A path below it, relative to it.
     pub(crate) fn relative<'p>(&self, path: &'p Path) -> &'p Path {
-        path.strip_prefix(&self.real).unwrap_or(path)
+        path.strip_prefix(&self.spot.real).unwrap_or(path)
     }
 
     /// A path below it, as the user knows it.
@@ -114,9 +119,9 @@ impl Root {
 
     /// A walk over it, not yet started.
     pub(crate) fn walk(&self, git: GitIgnore) -> WalkBuilder {
-        let mut walk = WalkBuilder::new(&self.real);
+        let mut walk = WalkBuilder::new(&self.spot.real);
         // A `.gitignore` says what is not worth reading, whether or not there is a repository yet.
-        walk.hidden(false).require_git(false).follow_links(false).current_dir(&self.real);
+        walk.hidden(false).require_git(false).follow_links(false).current_dir(&self.spot.real);
         walk.git_ignore(git == GitIgnore::Heeded);
         for name in IGNORE_FILES {
             walk.add_custom_ignore_filename(name);
@@ -128,7 +133,7 @@ impl Root {
 
     /// Whether it lies in a Git repository.
     pub(crate) fn is_in_repository(&self) -> bool {
-        self.real.ancestors().any(|folder| folder.join(".git").exists())
+        self.spot.real.ancestors().any(|folder| folder.join(".git").exists())
     }
 
     /// Whether a walk may show `path` and go below it, ignore files apart.
@@ -142,9 +147,9 @@ impl Root {
     pub(crate) fn open(&self, relative: &Path) -> io::Result<File> {
         // Joined with nothing, a file's path would end in a slash.
         if relative.as_os_str().is_empty() {
-            open_exactly(&self.real)
+            open_exactly(&self.spot.real)
         } else {
-            open_exactly(&self.real.join(relative))
+            open_exactly(&self.spot.real.join(relative))
         }
     }
 }

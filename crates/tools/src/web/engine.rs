@@ -163,7 +163,7 @@ impl Finder {
     ) -> Result<Found, SearchError> {
         let ready = self.ready().await?;
         let web = ready.web.as_ref().unwrap_or(web);
-        let mut failure = SearchError::Unreadable("the search engine");
+        let mut failure = None;
         for engine in &ready.engines {
             let ask = engine.ask(query, count);
             pace::turn(&host(&ask.url), self.settings.pause_ms).await;
@@ -172,10 +172,14 @@ impl Finder {
                     hits.truncate(count);
                     return Ok(Found { engine: engine.name(), hits });
                 }
-                Err(error) => failure = error,
+                // That we ask too often is what helps to know, whatever the next way fails by.
+                Err(error) => match failure {
+                    Some(SearchError::RateLimited(_)) => {}
+                    Some(_) | None => failure = Some(error),
+                },
             }
         }
-        Err(failure)
+        Err(failure.unwrap_or(SearchError::Unreadable("the search engine")))
     }
 
     /// The address that would be asked first: what the lock judges.

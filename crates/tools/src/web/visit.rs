@@ -127,7 +127,7 @@ impl Visitor<'_> {
             let text = framed(source.url.as_str(), &text);
             Visited { source, text, saved: None }
         };
-        self.web.visits.lock().sources.push(visited.source.clone());
+        self.web.visits.remember(&visited.source);
         Ok(visited)
     }
 
@@ -179,6 +179,14 @@ impl Visits {
         self.lock().sources.clone()
     }
 
+    /// Takes a page as a source, once: several addresses may lead to it.
+    fn remember(&self, source: &Source) {
+        let sources = &mut self.lock().sources;
+        if !sources.iter().any(|known| known.url == source.url) {
+            sources.push(source.clone());
+        }
+    }
+
     fn page(&self, url: &Url) -> Result<Arc<OnceCell<Visited>>, ToolError> {
         let mut pages = self.lock();
         if pages.by_url.len() >= PAGE_LIMIT && !pages.by_url.contains_key(url) {
@@ -221,6 +229,16 @@ fn slug(host: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_that_two_addresses_lead_to_is_one_source() {
+        let visits = Visits::default();
+        let source = |url: &str| Source { url: url.parse().unwrap(), title: String::new() };
+        for url in ["https://a.example/", "https://b.example/", "https://a.example/"] {
+            visits.remember(&source(url));
+        }
+        assert_eq!(visits.sources().len(), 2);
+    }
 
     #[test]
     fn hosts_become_plain_names() {

@@ -202,7 +202,7 @@ async fn a_page_is_read_once_in_a_run_and_remembered_as_a_source() {
     assert!(refusal(&room, "web_fetch", json!({ "url": site.url("/gone") })).await.contains("404"));
     let sources: Vec<String> =
         room.workspace.web.sources().iter().map(|source| source.url.to_string()).collect();
-    assert_eq!(sources, [site.url("/a"), site.url("/a")]);
+    assert_eq!(sources, [site.url("/a")], "a page that is reached twice is one source");
     assert!(room.workspace.web.anew().sources().is_empty());
 }
 

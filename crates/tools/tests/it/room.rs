@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::protocol::Mode;
 use base::{CallId, Clock, Env, SessionId};
 use futures::future::BoxFuture;
 use guard::net::Gate;
-use guard::{Fence, Redactor};
+use guard::policy::CageState;
+use guard::{Fence, Policy, Redactor, Rule, Rules};
 use serde_json::Value;
 use store::{NewSession, Store};
 use tempfile::TempDir;
@@ -18,6 +20,7 @@ use tools::{
 /// A workspace with a session, and the registry of built-in tools.
 pub(crate) struct Room {
     pub(crate) workspace: Arc<Workspace>,
+    pub(crate) policy: Arc<Policy>,
     pub(crate) registry: Registry,
     pub(crate) cancel: CancellationToken,
     folder: PathBuf,
@@ -72,13 +75,25 @@ impl Room {
                 &Env::default(),
             ),
             sees_images: true,
+            hears_sound: false,
             desk: Arc::new(Nobody),
             spawner: Arc::new(tools::Nothing),
             skills: Arc::new(tools::Nothing),
+            code: tools::Code::default(),
+            editor: None,
+            mcp: tools::mcp::Lending::none(),
             redactor: Redactor::default(),
+        };
+        let policy = Policy {
+            rules: Rules::default(),
+            mode: Mode::default(),
+            fence: workspace.fence.clone(),
+            cage: CageState::Missing,
+            bounds: Vec::new(),
         };
         Self {
             workspace: Arc::new(workspace),
+            policy: Arc::new(policy),
             registry: Registry::builtin(),
             cancel: CancellationToken::new(),
             folder,
@@ -117,11 +132,17 @@ impl Room {
         std::fs::write(path, content).unwrap();
     }
 
+    /// Forbids something from now on.
+    pub(crate) fn deny(&mut self, rule: &str) {
+        Arc::make_mut(&mut self.policy).rules.deny.push(Rule::parse(rule).unwrap());
+    }
+
     /// What a call is given.
     pub(crate) fn ctx(&self) -> ToolCtx {
         ToolCtx {
             workspace: self.workspace.clone(),
             call: CallId::new("call"),
+            policy: self.policy.clone(),
             cage: None,
             cancel: self.cancel.clone(),
             progress: Progress::none(),
@@ -133,6 +154,7 @@ impl Room {
         let Value::Object(input) = input else { panic!("arguments are an object") };
         let tool = self.registry.get(tool).unwrap_or_else(|| panic!("no tool {tool}")).clone();
         let call = tool.prepare(input)?;
+        call.foresee(&self.workspace).await?;
         call.actions(&self.workspace)?;
         call.run(&self.ctx()).await
     }

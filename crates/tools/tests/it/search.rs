@@ -371,3 +371,21 @@ async fn what_is_sent_with_every_request_is_short() {
     // Four bytes a token: these six get 700 of the 1,600 tokens there are for all.
     assert!(all.len() < 2_800, "{}: {all}", all.len());
 }
+
+#[tokio::test]
+async fn what_a_rule_keeps_from_being_read_is_not_searched() {
+    let mut room = project().await;
+    room.deny("Read(src/deep/**)");
+    room.deny("Read(notes.md)");
+    let found = text(&room, "grep", json!({ "pattern": "needle", "path": "src" })).await;
+    assert_eq!(
+        found,
+        "Found 1 match in 1 file\n\nsrc/main.rs:\n2:     needle();\n\
+         (1 file not searched: a rule forbids to read them)\n"
+    );
+    // Whether there is a match is not told, either.
+    let none = text(&room, "grep", json!({ "pattern": "nowhere", "path": "src" })).await;
+    assert_eq!(none, "No matches found.\n(1 file not searched: a rule forbids to read them)\n");
+    let named = text(&room, "glob", json!({ "pattern": "*.md" })).await;
+    assert_eq!(named, "notes.md\n");
+}

@@ -87,7 +87,7 @@ fn is_refusal(output: &str) -> bool {
     REFUSALS.iter().any(|refusal| end.contains(refusal))
 }
 
-fn join(output: &str, lines: &[String]) -> String {
+pub(super) fn join(output: &str, lines: &[String]) -> String {
     let output = output.trim_end_matches('\n');
     let output = if output.is_empty() { "no output" } else { output };
     let mut text = output.to_owned();

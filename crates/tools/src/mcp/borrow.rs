@@ -1,0 +1,75 @@
+//! Whom a server may ask while it works on a call: the person at a face, and a model.
+
+use std::sync::Arc;
+
+use base::Block;
+use futures::future::BoxFuture;
+use links::mcp::{Borrower, Elicitation, Elicited, Progress as Far, Sampled, Sampling};
+
+use super::{Asker, form};
+use crate::workspace::{Progress, ToolCtx, Workspace};
+
+/// The borrower of one call.
+pub(super) struct Borrowing {
+    server: String,
+    workspace: Arc<Workspace>,
+    progress: Progress,
+    asker: Asker,
+}
+
+impl Borrowing {
+    pub(super) fn new(server: &str, ctx: &ToolCtx) -> Self {
+        Self {
+            server: server.to_owned(),
+            workspace: ctx.workspace.clone(),
+            progress: ctx.progress.clone(),
+            asker: Asker { call: ctx.call.clone(), cancel: ctx.cancel.clone() },
+        }
+    }
+}
+
+impl Borrower for Borrowing {
+    fn progress(&self, progress: Far) {
+        self.progress.show(Block::Text { text: how_far(&progress) });
+    }
+
+    fn elicit(&self, asked: Elicitation) -> BoxFuture<'_, Elicited> {
+        Box::pin(async move {
+            let asking = form::ask(&*self.workspace.desk, &self.server, &asked);
+            let filled = self.asker.cancel.run_until_cancelled(asking).await;
+            filled.unwrap_or(Elicited::Cancelled)
+        })
+    }
+
+    fn sample(&self, asked: Sampling) -> BoxFuture<'_, Result<Sampled, String>> {
+        self.workspace.mcp.sampler.sample(&self.server, asked, &self.asker)
+    }
+}
+
+/// How far a server is, in one line.
+fn how_far(progress: &Far) -> String {
+    let share = progress.total.filter(|total| *total > 0.0).map_or_else(
+        || format!("{:.0}", progress.done),
+        |total| format!("{:.0} %", (100.0 * progress.done / total).clamp(0.0, 100.0)),
+    );
+    match progress.message.as_deref().map(str::trim).filter(|words| !words.is_empty()) {
+        Some(words) => format!("{share} {words}"),
+        None => share,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_told_in_one_line() {
+        let far = |done, total, message: Option<&str>| {
+            how_far(&Far { done, total, message: message.map(str::to_owned) })
+        };
+        assert_eq!(far(1.0, Some(4.0), Some("reading")), "25 % reading");
+        assert_eq!(far(7.0, None, None), "7");
+        assert_eq!(far(7.0, Some(0.0), Some(" ")), "7");
+        assert_eq!(far(9.0, Some(4.0), None), "100 %");
+    }
+}
