@@ -1,10 +1,11 @@
 //! One model call: the answer streamed into the fold, the journal and the faces, then recorded.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use base::model::{ModelRef, Money, StopReason, Usage};
 use base::transcript::Call;
-use base::{Entry, EntryId, EntryKind, Event, Part, SessionId, Timestamp};
+use base::{CallId, Entry, EntryId, EntryKind, Event, Part, SessionId, Timestamp};
 use llm::{Delta, Fold, Opening, Reply, Request, Target};
 use store::{CallKind, CallStatus, Draft, StoreError, UsageRow};
 use tokio::sync::mpsc::UnboundedSender;
@@ -26,6 +27,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) target: &'a Target,
     /// The entry the answer will follow.
     pub(crate) after: Option<EntryId>,
+    /// The calls of the session so far.
+    pub(crate) calls: HashSet<CallId>,
     /// Where calls go as soon as the model has finished them, while it still talks.
     pub(crate) early: UnboundedSender<Call>,
 }
@@ -117,6 +120,8 @@ struct Stream<'a> {
     entry: EntryId,
     fold: Fold,
     kinds: Vec<Kind>,
+    /// The calls of the session, this answer's too.
+    calls: HashSet<CallId>,
     began: Timestamp,
     guard: &'a mut LoopGuard,
     /// Why the answer is broken off: it repeats itself.
@@ -134,6 +139,7 @@ impl<'a> Stream<'a> {
             entry: EntryId::new(),
             fold: Fold::new(asking.target.maker()),
             kinds: Vec::new(),
+            calls: asking.calls.clone(),
             began: asking.mind.clock.now(),
             guard,
             circling: None,
@@ -195,7 +201,8 @@ impl<'a> Stream<'a> {
     /// Folds a batch; neighbouring words of one kind go to the faces as one event.
     fn take(&mut self, deltas: &mut Vec<Delta>) {
         let mut gathered = (Kind::Silent, String::new());
-        for delta in deltas.drain(..) {
+        for mut delta in deltas.drain(..) {
+            self.tell_apart(&mut delta);
             match &delta {
                 Delta::Open { opening, .. } => {
                     self.hand_over();
@@ -219,6 +226,17 @@ impl<'a> Stream<'a> {
             self.fold.push(delta);
         }
         self.show(gathered);
+    }
+
+    /// Gives a call an id of its own where its provider counts anew in every answer: results, faces and rooms
+    /// know calls by nothing else. The provider needs no id of its own back.
+    fn tell_apart(&mut self, delta: &mut Delta) {
+        if let Delta::Open { opening: Opening::Call { id, .. }, .. } = delta
+            && !self.calls.insert(id.clone())
+        {
+            *id = CallId::generate();
+            self.calls.insert(id.clone());
+        }
     }
 
     /// Hands the newest part over if it is a whole call: the next part has begun, or there is none.

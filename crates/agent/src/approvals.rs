@@ -1,17 +1,28 @@
 //! Questions that wait for a person: may this run, and what do you think.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex};
 
 use base::protocol::{Approval, ClientError};
-use base::{RequestId, SessionId};
+use base::{Event, RequestId, SessionId};
 use guard::Rule;
 use tokio::sync::oneshot;
+
+use crate::events::Events;
+use crate::live::lock;
 
 /// The questions of a process that wait for an answer. The first answer counts, from whichever face.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waiting {
-    open: Arc<Mutex<HashMap<RequestId, (SessionId, Slot)>>>,
+    /// In the order they were asked.
+    open: Arc<Mutex<BTreeMap<RequestId, Open>>>,
+}
+
+#[derive(Debug)]
+struct Open {
+    /// As faces were told of it: one that comes later is told the same.
+    asked: Event,
+    slot: Slot,
 }
 
 #[derive(Debug)]
@@ -20,79 +31,113 @@ enum Slot {
     Answers(oneshot::Sender<Vec<String>>),
 }
 
+/// A question that is open for as long as somebody waits for its answer.
+pub(crate) struct Pending<T> {
+    session: SessionId,
+    request: RequestId,
+    answer: oneshot::Receiver<T>,
+    waiting: Waiting,
+    events: Events,
+}
+
+impl<T> Pending<T> {
+    /// The answer; none if there will never be one.
+    pub(crate) async fn answer(mut self) -> Option<T> {
+        (&mut self.answer).await.ok()
+    }
+}
+
+impl<T> Drop for Pending<T> {
+    /// Answered or given up: faces need not show it any more.
+    fn drop(&mut self) {
+        lock(&self.waiting.open).remove(&self.request);
+        self.events.publish(Event::Settled { session: self.session, request: self.request });
+    }
+}
+
 impl Waiting {
-    /// Opens a question about permission.
-    pub(crate) fn approval(&self, session: SessionId) -> (RequestId, oneshot::Receiver<Approval>) {
-        let (answer, receiver) = oneshot::channel();
-        (self.open(session, Slot::Approval(answer)), receiver)
+    /// Asks whether something may run; `asked` is what faces are told.
+    pub(crate) fn approval(
+        &self,
+        events: &Events,
+        session: SessionId,
+        asked: impl FnOnce(RequestId) -> Event,
+    ) -> Pending<Approval> {
+        self.open(events, session, asked, Slot::Approval)
     }
 
-    /// Opens a question the model asks.
+    /// Asks what the model wants to know; `asked` is what faces are told.
     pub(crate) fn question(
         &self,
+        events: &Events,
         session: SessionId,
-    ) -> (RequestId, oneshot::Receiver<Vec<String>>) {
-        let (answer, receiver) = oneshot::channel();
-        (self.open(session, Slot::Answers(answer)), receiver)
+        asked: impl FnOnce(RequestId) -> Event,
+    ) -> Pending<Vec<String>> {
+        self.open(events, session, asked, Slot::Answers)
     }
 
-    /// Answers a question about permission; tells whose it was.
+    /// Answers a question about permission.
     pub(crate) fn approve(
         &self,
         request: RequestId,
         approval: Approval,
-    ) -> Result<SessionId, ClientError> {
+    ) -> Result<(), ClientError> {
         check_rule(&approval)?;
-        match self.take(request) {
-            Some((session, Slot::Approval(answer))) => {
+        let mut open = lock(&self.open);
+        match open.remove(&request) {
+            Some(Open { slot: Slot::Approval(answer), .. }) => {
                 // Whoever asked may have been cancelled meanwhile.
                 drop(answer.send(approval));
-                Ok(session)
+                Ok(())
             }
-            Some((session, slot @ Slot::Answers(_))) => {
-                self.lock().insert(request, (session, slot));
+            Some(other @ Open { slot: Slot::Answers(_), .. }) => {
+                open.insert(request, other);
                 Err(ClientError::Refused("this question wants words, not a yes or no".to_owned()))
             }
             None => Err(gone(request)),
         }
     }
 
-    /// Answers a question the model asked; tells whose it was.
+    /// Answers a question the model asked.
     pub(crate) fn answer(
         &self,
         request: RequestId,
         answers: Vec<String>,
-    ) -> Result<SessionId, ClientError> {
-        match self.take(request) {
-            Some((session, Slot::Answers(answer))) => {
+    ) -> Result<(), ClientError> {
+        let mut open = lock(&self.open);
+        match open.remove(&request) {
+            Some(Open { slot: Slot::Answers(answer), .. }) => {
                 drop(answer.send(answers));
-                Ok(session)
+                Ok(())
             }
-            Some((session, slot @ Slot::Approval(_))) => {
-                self.lock().insert(request, (session, slot));
+            Some(other @ Open { slot: Slot::Approval(_), .. }) => {
+                open.insert(request, other);
                 Err(ClientError::Refused("this question wants a yes or no".to_owned()))
             }
             None => Err(gone(request)),
         }
     }
 
-    /// Forgets a question nobody waits for any more.
-    pub(crate) fn forget(&self, request: RequestId) {
-        self.lock().remove(&request);
+    /// What faces were told of the questions of some sessions, in order.
+    pub(crate) fn of(&self, sessions: &HashSet<SessionId>) -> Vec<Event> {
+        let is_theirs = |event: &Event| event.session().is_some_and(|it| sessions.contains(&it));
+        let open = lock(&self.open);
+        open.values().map(|open| &open.asked).filter(|asked| is_theirs(asked)).cloned().collect()
     }
 
-    fn open(&self, session: SessionId, slot: Slot) -> RequestId {
+    fn open<T>(
+        &self,
+        events: &Events,
+        session: SessionId,
+        asked: impl FnOnce(RequestId) -> Event,
+        slot: fn(oneshot::Sender<T>) -> Slot,
+    ) -> Pending<T> {
+        let (sender, answer) = oneshot::channel();
         let request = RequestId::new();
-        self.lock().insert(request, (session, slot));
-        request
-    }
-
-    fn take(&self, request: RequestId) -> Option<(SessionId, Slot)> {
-        self.lock().remove(&request)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, (SessionId, Slot)>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        let asked = asked(request);
+        lock(&self.open).insert(request, Open { asked: asked.clone(), slot: slot(sender) });
+        events.publish(asked);
+        Pending { session, request, answer, waiting: self.clone(), events: events.clone() }
     }
 }
 

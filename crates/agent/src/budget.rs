@@ -14,6 +14,18 @@ pub struct Budget {
     pub session: Limits,
     /// For all sessions of a day.
     pub day_cost: Option<Money>,
+    /// Whose turn it is, which decides what its limits are called.
+    pub span: Span,
+}
+
+/// Whose turn a budget is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Span {
+    /// The user's.
+    #[default]
+    Turn,
+    /// A sub-agent's, which is its task.
+    Task,
 }
 
 /// Limits of one span.
@@ -83,6 +95,13 @@ const TURN: Names = Names {
     cost: "--max-cost or budgets.turn_usd",
     time: "--max-time or budgets.turn_seconds",
 };
+const TASK: Names = Names {
+    span: "task",
+    steps: "maxTurns in the agent's file or agents.max_steps",
+    tokens: "budgets.turn_tokens",
+    cost: "agents.max_usd",
+    time: "agents.max_seconds",
+};
 const SESSION: Names = Names {
     span: "session",
     steps: "budgets.session_calls",
@@ -107,13 +126,17 @@ impl Budget {
             cost: dollars(settings.session_usd),
             time: None,
         };
-        Self { turn, session, day_cost: dollars(settings.day_usd) }
+        Self { turn, session, day_cost: dollars(settings.day_usd), span: Span::Turn }
     }
 
     /// Why no further model call may be made; none while one may. Ask before each call.
     pub fn exceeded(&self, spent: &Spent) -> Option<String> {
+        let names = match self.span {
+            Span::Turn => &TURN,
+            Span::Task => &TASK,
+        };
         self.turn
-            .exceeded(&spent.turn, &TURN)
+            .exceeded(&spent.turn, names)
             .or_else(|| self.session.exceeded(&spent.session, &SESSION))
             .or_else(|| {
                 let limit = self.day_cost.filter(|limit| spent.day_cost >= *limit)?;

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-use base::protocol::{Client, ClientError, Delivery, EventStream, Mode, Op, Query, Reply};
+use base::protocol::{
+    Client, ClientError, Delivery, EventStream, Mode, Op, Query, Reply, ServerKind, ServerState,
+};
 use base::{Effort, Event, ModelRef, SessionId, TaskScope};
 use futures::future::BoxFuture;
 use llm::Reasoning;
@@ -16,7 +18,7 @@ use crate::commands;
 use crate::crew::{self, Kin};
 use crate::events::Events;
 use crate::lane::{Answered, Lane, Note};
-use crate::lookup::{self, Files};
+use crate::lookup::{self, Files, Sight};
 use crate::mind::{Mind, Options};
 use crate::session::{Session, SessionError};
 use crate::shell;
@@ -67,6 +69,18 @@ impl Coordinator {
     /// Stops every turn, lets each settle, ends every process.
     pub async fn close(&self) {
         self.hub.scope.close().await;
+        futures::join!(self.hub.mind.lsp.close(), self.hub.mind.mcp.close());
+    }
+
+    /// How the servers beside us are that sessions have needed, and those the settings name.
+    pub fn servers(&self) -> Vec<ServerState> {
+        let Mind { lsp, mcp, .. } = &*self.hub.mind;
+        lsp.states().into_iter().chain(mcp.states()).collect()
+    }
+
+    /// Waits until an MCP server is no longer how it was.
+    pub async fn servers_changed(&self) {
+        self.hub.mind.mcp.stirred().await;
     }
 
     /// Tells every face something that concerns all sessions.
@@ -90,14 +104,8 @@ impl Hub {
             Op::Unsay { session, entry } => self.tell(session, Note::Unsay(entry)).await,
             Op::GoOn { session } => self.tell(session, Note::GoOn).await,
             Op::Stop { session } => self.tell(session, Note::Stop).await,
-            Op::Approve { request, approval } => {
-                self.waiting.approve(request, approval)?;
-                Ok(())
-            }
-            Op::Answer { request, answers } => {
-                self.waiting.answer(request, answers)?;
-                Ok(())
-            }
+            Op::Approve { request, approval } => self.waiting.approve(request, approval),
+            Op::Answer { request, answers } => self.waiting.answer(request, answers),
             Op::SetModel { session, model } => {
                 let target = (self.mind.resolve)(&model).map_err(ClientError::Refused)?;
                 let model = Some(target.model_ref());
@@ -135,7 +143,22 @@ impl Hub {
             Op::Remember { key, value } => {
                 self.mind.store.remember(key, value).await.map_err(|error| refused(&error))
             }
+            Op::Restart { server, kind } => self.restart(&server, kind).await,
             Op::Trust { .. } | Op::Login { .. } => Err(not_here()),
+        }
+    }
+
+    /// Starts a server anew.
+    async fn restart(&self, server: &str, kind: ServerKind) -> Result<(), ClientError> {
+        match kind {
+            ServerKind::Mcp => {
+                let restarted = self.mind.mcp.restart(server);
+                restarted.map_err(|error| ClientError::Refused(error.to_string()))
+            }
+            ServerKind::Lsp if self.mind.lsp.restart(Some(server)).await.is_empty() => {
+                Err(ClientError::NotFound(format!("language server {server} that was started")))
+            }
+            ServerKind::Lsp => Ok(()),
         }
     }
 
@@ -231,10 +254,14 @@ impl Hub {
         let row = self.mind.store.session(id).await.map_err(|error| refused(&error))?;
         let at_work = |child: &SessionId| lanes.contains_key(child);
         crew::settle_debts(&self.mind, id, at_work).await.map_err(|error| refused(&error))?;
-        let (kin, mut options) = crew::on_its_own(self, &row).map_err(ClientError::Refused)?;
+        let own = crew::on_its_own(self, &row).map_err(ClientError::Refused)?;
+        for text in own.notes {
+            self.events.publish(Event::Notice { session: Some(id), text });
+        }
+        let mut options = own.options;
         let chosen = self.style.lock().await.clone();
         options.output_style = chosen.or(options.output_style);
-        let lane = self.open(row, kin, options).await.map_err(|error| match error {
+        let lane = self.open(row, own.kin, options).await.map_err(|error| match error {
             SessionError::Store(error) => refused(&error),
             error @ SessionError::Folder { .. } => ClientError::Refused(error.to_string()),
         })?;
@@ -253,16 +280,21 @@ impl Hub {
         Ok(Lane::open(session, held, &self.scope))
     }
 
-    /// Opens a sub-agent's lane. Faces reach it like any other while it is open.
+    /// Opens a sub-agent's lane, if it has none: two would write one session. Faces reach it like any other
+    /// while it is open.
     pub(crate) async fn open_child(
         &self,
         row: store::Session,
         kin: Kin,
         options: Options,
-    ) -> Result<Lane, SessionError> {
+    ) -> Result<Lane, String> {
         let id = row.summary.id;
-        let lane = self.open(row, kin, options).await?;
-        self.lanes.lock().await.insert(id, lane.clone());
+        let mut lanes = self.lanes.lock().await;
+        if lanes.get(&id).is_some_and(|lane| !lane.has_ended()) {
+            return Err(format!("Cannot resume `{id}`: it is still at work."));
+        }
+        let lane = self.open(row, kin, options).await.map_err(|error| error.to_string())?;
+        lanes.insert(id, lane.clone());
         Ok(lane)
     }
 
@@ -281,15 +313,19 @@ impl Hub {
         self.lanes.lock().await.get(&session).cloned()
     }
 
-    /// Whether a session is open.
-    pub(crate) async fn is_open(&self, session: SessionId) -> bool {
-        self.lanes.lock().await.contains_key(&session)
+    /// All sessions that are open.
+    pub(crate) async fn open_lanes(&self) -> Vec<Arc<Sight>> {
+        self.lanes.lock().await.values().map(|lane| lane.sight().clone()).collect()
     }
 
     /// Closes a session's lane: what it knows is no longer true.
     pub(crate) async fn forget(&self, session: SessionId) {
-        if let Some(lane) = self.lanes.lock().await.remove(&session) {
-            lane.close().await;
+        let Some(lane) = self.open_lane(session).await else { return };
+        // Nobody holds the lanes meanwhile: a sub-agent of this one forgets its own while it ends.
+        lane.close().await;
+        let mut lanes = self.lanes.lock().await;
+        if lanes.get(&session).is_some_and(Lane::has_ended) {
+            lanes.remove(&session);
         }
     }
 
@@ -308,8 +344,7 @@ impl Hub {
                 row.map(|row| Reply::Sessions { sessions: vec![row.summary] })
             }
             Query::Entries { session, before, limit } => {
-                let entries = store.window(session, before, limit).await;
-                entries.map(|entries| Reply::Entries { entries })
+                return self.entries(session, before, limit).await;
             }
             Query::State { session } => return self.state(session).await,
             Query::Models { search } => return self.models(search).await,
@@ -323,9 +358,10 @@ impl Hub {
             Query::Changes { session } => return self.changes(session).await,
             Query::Checkpoints { session } => return self.checkpoints(session).await,
             Query::Recall { key } => store.recall(key).await.map(|value| Reply::Recalled { value }),
-            Query::Place { .. } | Query::Providers | Query::Servers { .. } => {
-                return Err(not_here());
-            }
+            Query::Place { .. }
+            | Query::Providers
+            | Query::Servers { .. }
+            | Query::ServersChanged { .. } => return Err(not_here()),
         };
         reply.map_err(|error| refused(&error))
     }

@@ -9,28 +9,35 @@
 //! | `role` | what an agent's definition makes of a session: tools, model, limits |
 //! | `builtin` | the agents that are always there |
 //! | `memory` | notes an agent keeps between tasks |
+//! | `model` | the model a word of its definition stands for |
 //! | `mention` | agents in a prompt: those the user names, those that are new |
 //! | `outcome` | what came of a sub-agent, in words for its parent |
 //! | `progress` | a sub-agent's calls as a tree, while it works |
+//! | `review` | what a definition asks for that is not here |
+//! | `word` | a word of its list of tools |
 //! | `worktree` | a copy of the repository to work in |
 
 mod builtin;
 mod memory;
 mod mention;
+mod model;
 mod outcome;
 mod progress;
+mod review;
 mod role;
+mod word;
 mod worktree;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 
-use base::definition::Agent;
 use base::definition::agent::Isolation;
+use base::definition::{Agent, Skill};
 use base::protocol::Delivery;
 use base::{Entry, EntryId, Event, Origin, Part, PartBody, SessionId};
 use futures::future::BoxFuture;
 use guard::Fence;
+use llm::Reasoning;
 use store::{ChildOf, NewSession, Queued, StoreError};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::sync::CancellationToken;
@@ -42,9 +49,12 @@ use crate::lane::{Lane, Note, Wake};
 use crate::live::{Live, lock};
 use crate::mind::{Mind, Options, Presence};
 use crate::purse::Purse;
+use worktree::Worktree;
 
 pub use builtin::all as built_in;
+pub(crate) use model::Choice;
 pub(crate) use outcome::settle_debts;
+pub use review::{Around, review};
 pub(crate) use role::{most_running, on_its_own};
 
 /// Most paths that are named of those a sub-agent was refused.
@@ -59,6 +69,8 @@ pub(crate) struct Kin {
     pub(crate) agent: Option<Arc<Agent>>,
     /// What it is locked into; none for one that works in its folder.
     pub(crate) lock: Option<Lock>,
+    /// The skill it works on; none for a task in somebody's own words.
+    pub(crate) skill: Option<Arc<Skill>>,
 }
 
 /// What a session is locked into.
@@ -77,12 +89,16 @@ pub(crate) struct Lock {
 pub(crate) struct Above {
     /// The session at the top of the family.
     pub(crate) root: SessionId,
+    /// The folder of that one.
+    pub(crate) folder: PathBuf,
     /// How many sessions are above the one that works.
     pub(crate) depth: u32,
     /// What it may do.
     pub(crate) live: Arc<Live>,
     /// What it may spend.
     pub(crate) purse: Arc<Purse>,
+    /// How faces are told that the one that works has begun.
+    pub(crate) begun: Arc<Event>,
 }
 
 impl Kin {
@@ -99,8 +115,9 @@ impl Kin {
 
     /// The sub-agent, as hooks are told of it; none for the main one.
     pub(crate) fn seated(&self, own: SessionId) -> Option<Actor> {
-        self.above.as_ref()?;
-        Some(Actor { id: own.to_string(), kind: self.agent_name()? })
+        let Above { root, folder, .. } = self.above.as_ref()?;
+        let (kind, project) = (self.agent_name()?, folder.clone());
+        Some(Actor { id: own.to_string(), kind, root: *root, project })
     }
 
     /// Whether it is locked into a place where nothing of the user's is.
@@ -126,8 +143,16 @@ pub(crate) struct Crew {
     purse: Arc<Purse>,
     /// How many work in the background.
     background: watch::Sender<usize>,
-    /// Stops those in the background; a new one after each stop.
-    stopping: Mutex<CancellationToken>,
+    stopping: Mutex<Stopping>,
+}
+
+/// What stops those in the background.
+#[derive(Default)]
+struct Stopping {
+    /// The end of the session's lane.
+    lane: CancellationToken,
+    /// The next stop: a new one after each.
+    next: CancellationToken,
 }
 
 /// A sub-agent at work.
@@ -139,7 +164,7 @@ struct Child {
     entries: usize,
     /// Turns that had ended before its task.
     turns: u64,
-    worktree: Option<worktree::Worktree>,
+    worktree: Option<Worktree>,
     /// The fence it is locked into, which remembers what it refused.
     fence: Option<Fence>,
     _place: OwnedSemaphorePermit,
@@ -218,11 +243,16 @@ impl Crew {
         agent.initial_prompt.as_deref().map(Part::user_text)
     }
 
+    /// Has those that work in the background end with the session's lane.
+    pub(crate) fn end_with(&self, lane: &CancellationToken) {
+        *lock(&self.stopping) = Stopping { lane: lane.clone(), next: lane.child_token() };
+    }
+
     /// Stops those that work in the background.
     pub(crate) fn stop(&self) {
-        let fresh = CancellationToken::new();
-        let old = std::mem::replace(&mut *lock(&self.stopping), fresh);
-        old.cancel();
+        let mut stopping = lock(&self.stopping);
+        let fresh = stopping.lane.child_token();
+        std::mem::replace(&mut stopping.next, fresh).cancel();
     }
 
     /// Whether some work in the background.
@@ -230,9 +260,11 @@ impl Crew {
         *self.background.borrow() > 0
     }
 
-    /// Where nobody would say another word, waits for those in the background; tells whether one has reported.
+    /// Where nobody would say another word, as to a sub-agent, waits for those in the background; tells whether
+    /// one has reported.
     pub(crate) async fn awaits_report(&self, cancel: &CancellationToken) -> bool {
-        let is_alone = self.hub.upgrade().is_some_and(|hub| hub.mind.presence == Presence::Alone);
+        let nobody = |hub: Arc<Hub>| hub.mind.presence == Presence::Alone;
+        let is_alone = self.kin.above.is_some() || self.hub.upgrade().is_some_and(nobody);
         let mut running = self.background.subscribe();
         while is_alone && !self.live.queue.has_joining() && *running.borrow_and_update() > 0 {
             let changed = cancel.run_until_cancelled(running.changed()).await;
@@ -254,17 +286,36 @@ impl Crew {
         ctx: &ToolCtx,
     ) -> Result<Child, ToolError> {
         let place = self.place(hub, ctx).await?;
-        let (row, agent, worktree) = match &order.resume {
-            Some(id) => self.known(hub, id).await?,
-            None => self.fresh(hub, order, ctx).await?,
+        let known = match &order.resume {
+            Some(id) => Some(self.known(hub, id).await?),
+            None => None,
+        };
+        let name = known.as_ref().map(|row| Who::Named(row.agent.clone().unwrap_or_default()));
+        let definitions = hub.mind.shelf.look(&self.folder);
+        let who = name.as_ref().unwrap_or(&order.who);
+        let agent = role::find(who, &definitions, &hub.mind.config.agents);
+        let agent = agent.map_err(ToolError::Refused)?;
+        // Whatever is refused is refused before anything of it is there.
+        let options = self.options_for(hub, &agent, order)?;
+        let (row, worktree) = match known {
+            Some(row) => self.again(hub, row).await?,
+            None => self.fresh(hub, order, &agent, ctx).await?,
         };
         let (session, entries) = (row.summary.id, row.summary.entries);
-        let options = self.options_for(hub, &agent, order)?;
+        let begun = Arc::new(Event::ChildStarted {
+            session: self.session,
+            call: ctx.call.clone(),
+            child: session,
+            agent: agent.name.clone(),
+            color: agent.color.clone(),
+        });
         let above = Above {
             root: self.kin.root(self.session),
+            folder: self.kin.above.as_ref().map_or(&self.folder, |above| &above.folder).clone(),
             depth: self.depth(),
             live: self.live.clone(),
             purse: self.purse.clone(),
+            begun: begun.clone(),
         };
         let lock = match &order.who {
             Who::Researcher { room, web } => {
@@ -273,16 +324,10 @@ impl Crew {
             Who::Explorer | Who::Named(_) => None,
         };
         let fence = lock.as_ref().map(|lock| lock.fence.clone());
-        let kin = Kin { above: Some(above), agent: Some(agent.clone()), lock };
-        let opened = hub.open_child(row, kin, options).await;
-        let lane = opened.map_err(|error| ToolError::Refused(error.to_string()))?;
-        hub.events.publish(Event::ChildStarted {
-            session: self.session,
-            call: ctx.call.clone(),
-            child: session,
-            agent: agent.name.clone(),
-            color: agent.color.clone(),
-        });
+        let skill = order.terms.skill.clone();
+        let kin = Kin { above: Some(above), agent: Some(agent.clone()), lock, skill };
+        let lane = hub.open_child(row, kin, options).await.map_err(ToolError::Refused)?;
+        hub.events.publish(Event::clone(&begun));
         let closing = lane.closing().clone().drop_guard();
         let turns = lane.turns_ended();
         let parts = vec![Part::user_text(&order.prompt)];
@@ -318,15 +363,18 @@ impl Crew {
     }
 
     /// A new session for a task.
-    async fn fresh(&self, hub: &Hub, order: &Order, ctx: &ToolCtx) -> Result<Cast, ToolError> {
-        let definitions = hub.mind.shelf.look(&self.folder);
-        let agent = role::find(&order.who, &definitions).map_err(ToolError::Refused)?;
+    async fn fresh(
+        &self,
+        hub: &Hub,
+        order: &Order,
+        agent: &Agent,
+        ctx: &ToolCtx,
+    ) -> Result<(store::Session, Option<Worktree>), ToolError> {
         let session = SessionId::new();
-        let worktree = match agent.isolation {
-            Isolation::None => None,
-            Isolation::Worktree => {
-                Some(worktree::Worktree::make(&hub.mind, &self.folder, session).await?)
-            }
+        let worktree = if [order.isolation, agent.isolation].contains(&Isolation::Worktree) {
+            Some(Worktree::open(&hub.mind, &self.folder, session).await?)
+        } else {
+            None
         };
         let folder = match (&order.who, &worktree) {
             (Who::Researcher { .. }, _) => guard::room::SHOWN.to_owned(),
@@ -334,7 +382,7 @@ impl Crew {
             (Who::Explorer | Who::Named(_), None) => self.folder.display().to_string(),
         };
         let report =
-            if is_background(order, &agent) { store::Report::Owed } else { store::Report::Told };
+            if is_background(order, agent) { store::Report::Owed } else { store::Report::Told };
         let child_of = ChildOf { parent: self.session, call: ctx.call.clone(), report };
         let new = NewSession {
             id: session,
@@ -350,11 +398,11 @@ impl Crew {
             store.rename(session, order.title.clone()).await.map_err(|error| broken(&error))?;
         }
         let row = store.session(session).await.map_err(|error| broken(&error))?;
-        Ok((row, agent, worktree))
+        Ok((row, worktree))
     }
 
     /// A sub-agent of this session that has finished and takes another prompt.
-    async fn known(&self, hub: &Hub, id: &str) -> Result<Cast, ToolError> {
+    async fn known(&self, hub: &Hub, id: &str) -> Result<store::Session, ToolError> {
         let wrong = |why: &str| ToolError::Refused(format!("Cannot resume `{id}`: {why}."));
         let session: SessionId =
             id.trim().parse().map_err(|_| wrong("it is not the id of a sub-agent's session"))?;
@@ -362,13 +410,21 @@ impl Crew {
         if row.child_of.as_ref().is_none_or(|child| child.parent != self.session) {
             return Err(wrong("it is not a sub-agent of this session"));
         }
-        if hub.is_open(session).await {
-            return Err(wrong("it is still at work"));
-        }
-        let name = row.agent.clone().unwrap_or_default();
-        let definitions = hub.mind.shelf.look(&self.folder);
-        let agent = role::find(&Who::Named(name), &definitions).map_err(ToolError::Refused)?;
-        Ok((row, agent, None))
+        Ok(row)
+    }
+
+    /// The place a sub-agent has worked in, for its next prompt.
+    async fn again(
+        &self,
+        hub: &Hub,
+        row: store::Session,
+    ) -> Result<(store::Session, Option<Worktree>), ToolError> {
+        let worktree = if worktree::is_of(&hub.mind, &row) {
+            Some(Worktree::open(&hub.mind, &self.folder, row.summary.id).await?)
+        } else {
+            None
+        };
+        Ok((row, worktree))
     }
 
     fn options_for(&self, hub: &Hub, agent: &Agent, order: &Order) -> Result<Options, ToolError> {
@@ -381,7 +437,11 @@ impl Crew {
             folder: &self.folder,
         };
         let cast = parent.cast(agent, &order.who, order.model.as_deref());
-        let (options, notes) = cast.map_err(ToolError::Refused)?;
+        let (mut options, notes) = cast.map_err(ToolError::Refused)?;
+        options.rules.deny.extend(order.terms.deny.iter().cloned());
+        if let Some(effort) = order.terms.effort {
+            options.reasoning = Reasoning::Effort(effort);
+        }
         for text in notes {
             hub.events.publish(Event::Notice { session: Some(self.session), text });
         }
@@ -411,9 +471,21 @@ impl Crew {
             None => Ok(report),
             Some(why) => {
                 let text = outcome::failed(&report, &why);
-                Err(ToolError::Told { text, origin: report.origin })
+                Err(ToolError::Told { text, origin: report.origin, files: Vec::new() })
             }
         }
+    }
+
+    /// Sees to the copy that a stopped sub-agent worked in: the user is told if something changed there.
+    fn tidy(&self, hub: &Arc<Hub>, child: &mut Child) {
+        let Some(worktree) = child.worktree.take() else { return };
+        let (agent, session, hub) = (child.agent.name.clone(), self.session, hub.clone());
+        hub.clone().scope.spawn_settling(async move {
+            if let Some(text) = worktree.kept(&hub.mind).await {
+                let text = format!("The agent {agent} was stopped. {text}");
+                hub.events.publish(Event::Notice { session: Some(session), text });
+            }
+        });
     }
 
     /// Tells the user what a sub-agent has tried to reach outside the place it is locked into.
@@ -434,7 +506,7 @@ impl Crew {
 
     /// Lets a sub-agent work on while the session does, and has it report at its end.
     fn leave(self: &Arc<Self>, hub: &Arc<Hub>, mut child: Child) {
-        let stopping = lock(&self.stopping).clone();
+        let stopping = lock(&self.stopping).next.clone();
         self.background.send_modify(|running| *running += 1);
         let (crew, hub) = (self.clone(), hub.clone());
         hub.clone().scope.spawn_settling(async move {
@@ -467,7 +539,7 @@ impl Crew {
     ) {
         let (text, origin) = match came {
             Ok(report) => (outcome::told(report), report.origin.clone()),
-            Err(ToolError::Told { text, origin }) => (text.clone(), origin.clone()),
+            Err(ToolError::Told { text, origin, .. }) => (text.clone(), origin.clone()),
             Err(error) => (error.to_string(), Origin::System),
         };
         let prompt = report_prompt(&hub.mind, text, origin);
@@ -478,9 +550,6 @@ impl Crew {
         }
     }
 }
-
-/// A session's row, the agent it runs as, and the copy it works in.
-type Cast = (store::Session, Arc<Agent>, Option<worktree::Worktree>);
 
 /// The spawner of a session: its crew, which must outlive a call to run in the background.
 pub(crate) struct Spawning(pub(crate) Arc<Crew>);
@@ -517,6 +586,7 @@ impl Spawner for Spawning {
                     // It settles by itself; whoever cancelled does not wait for its last words.
                     drop(child.lane.rested(child.turns).await);
                     hub.forget(child.session).await;
+                    crew.tidy(&hub, &mut child);
                     Err(ToolError::Cancelled)
                 }
             }

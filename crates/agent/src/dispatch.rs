@@ -3,22 +3,24 @@
 
 mod hooked;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base::protocol::{Approval, Scope};
-use base::transcript::{Call, CallResult, Mended, Outcome, Piece, Shown, ToolSpec};
+use base::transcript::{Call, CallInput, CallResult, Mended, Outcome, Piece, Shown, ToolSpec};
 use base::{Block, CallId, Event, Origin, Part, PartBody};
 use futures::future::join_all;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use guard::{Action, Cage, Decision, Rule, Taint, Verdict};
+use guard::{Action, Cage, Decision, Policy, Rule, Taint, Verdict};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
-use tools::registry::AnyCall;
+use tools::mcp::{Found, USE_TOOL};
+use tools::registry::{AnyCall, AnyTool};
 use tools::{Effect, Output, Progress, ToolCtx, ToolError, Workspace};
 
 use crate::approvals::Waiting;
@@ -32,6 +34,8 @@ use hooked::Heard;
 const GRACE: Duration = Duration::from_millis(80);
 /// What the model is told of a call that was cancelled.
 const CANCELLED: &str = "The user stopped this call before it had a result.";
+/// What the model is told of calls that did not run because the turn ended.
+pub(crate) const NOT_RUN: &str = "This call did not run: the turn ended before it.";
 
 /// What calls of one step are run with.
 pub(crate) struct Dispatch<'a> {
@@ -80,6 +84,18 @@ struct Course {
     input: Option<Map<String, Value>>,
 }
 
+/// What a call means: the tool that runs, and the call under the name that rules and hooks know.
+struct Meant<'a> {
+    tool: Arc<dyn AnyTool>,
+    call: Cow<'a, Call>,
+}
+
+impl Meant<'_> {
+    fn prepare(&self) -> Result<Box<dyn AnyCall>, ToolError> {
+        self.tool.clone().prepare(self.call.input.value.clone())
+    }
+}
+
 /// How a call ended, before it is put into words.
 enum Ended {
     Done(Output),
@@ -112,13 +128,18 @@ impl Dispatch<'_> {
     }
 
     /// Runs the calls of one answer that have not run early: neighbours that only read, or work apart,
-    /// run beside each other, the others one by one, in the model's order. One result a call, in the order of the calls.
+    /// run beside each other, the others one by one, in the model's order. One result a call, in the order of the
+    /// calls; none runs after one with which hooks end the turn.
     pub(crate) async fn run(&self, calls: &[Call], mut early: Early) -> Vec<Finished> {
         let mut finished = Vec::with_capacity(calls.len());
         let mut rest = calls;
         while let Some(first) = rest.first() {
+            let is_over = finished.iter().any(|done: &Finished| done.halt.is_some());
             let count = if let Some(done) = early.remove(&first.id) {
                 finished.push(done);
+                1
+            } else if is_over {
+                finished.push(Finished { part: first.failed(NOT_RUN), granted: None, halt: None });
                 1
             } else {
                 let mine = |call: &&Call| self.runs_beside(call) && !early.contains_key(&call.id);
@@ -133,39 +154,36 @@ impl Dispatch<'_> {
 
     /// Whether a call only reads and is allowed without a question.
     fn needs_nothing(&self, call: &Call) -> bool {
-        let free = |ready: Box<dyn AnyCall>| {
-            let actions = ready.actions(self.workspace).ok()?;
-            let verdict = self.live.policy().decide(&call.name, &actions, &self.taint);
+        let is_free = || {
+            let meant = self.meant(call).ok().filter(|it| it.tool.effect() == Effect::Read)?;
+            let actions = meant.prepare().ok()?.actions(self.workspace).ok()?;
+            let verdict = self.live.policy().decide(&meant.call.name, &actions, &self.taint);
             (verdict.decision == Decision::Allow).then_some(())
         };
         // Hooks that are asked first may ask the user.
-        let asked_first = self.hooks.watches(Occasion::PreToolUse);
-        !asked_first && self.only_reads(call) && self.prepare(call).ok().and_then(free).is_some()
-    }
-
-    fn only_reads(&self, call: &Call) -> bool {
-        self.effect(call) == Effect::Read
-    }
-
-    fn runs_beside(&self, call: &Call) -> bool {
-        matches!(self.effect(call), Effect::Read | Effect::Apart)
+        !self.hooks.watches(Occasion::PreToolUse) && is_free().is_some()
     }
 
     /// A call nobody knows fails by itself, in its turn.
-    fn effect(&self, call: &Call) -> Effect {
-        self.mind.registry.get(&call.name).map_or(Effect::Write, |tool| tool.effect())
+    fn runs_beside(&self, call: &Call) -> bool {
+        let effect = self.meant(call).map_or(Effect::Write, |meant| meant.tool.effect());
+        matches!(effect, Effect::Read | Effect::Apart)
     }
 
     async fn one(&self, call: &Call) -> Finished {
         let session = self.workspace.session;
         let began = Instant::now();
         let mut course = Course { title: call.name.clone(), ..Course::default() };
-        let ended = match self.prepare(call) {
-            Ok(ready) => {
+        let meant = self.meant(call);
+        let known = meant.as_ref().map_or(call, |meant| &meant.call);
+        let ready = meant.as_ref().map(|meant| (meant, meant.prepare()));
+        let ended = match ready {
+            Ok((meant, Ok(ready))) => {
                 course.title = ready.title();
-                self.judge_and_run(call, ready, &mut course).await
+                self.judge_and_run(meant, ready, &mut course).await
             }
-            Err(error) => Ended::Failed(error.to_string()),
+            Ok((_, Err(error))) => failed(&error),
+            Err(error) => failed(error),
         };
         let has_run = !matches!(ended, Ended::Denied(_));
         let (outcome, output) = match ended {
@@ -176,7 +194,7 @@ impl Dispatch<'_> {
                 self.events.publish(Event::Denied {
                     session,
                     call: call.id.clone(),
-                    tool: call.name.clone(),
+                    tool: known.name.clone(),
                     reason: reason.clone(),
                 });
                 let text = format!("Permission denied: {reason}");
@@ -196,7 +214,7 @@ impl Dispatch<'_> {
         };
         let took = began.elapsed().saturating_sub(course.asked);
         if has_run {
-            self.after(call, (&mut result, &body), took, &mut course).await;
+            self.after(known, (&mut result, &body), took, &mut course).await;
         }
         let title = output.title.unwrap_or(course.title);
         result.shown = Some(Box::new(Shown {
@@ -227,54 +245,47 @@ impl Dispatch<'_> {
         }
     }
 
-    fn prepare(&self, call: &Call) -> Result<Box<dyn AnyCall>, ToolError> {
+    /// What a call means. A tool of a server that came later can be called by its name, too.
+    fn meant<'c>(&self, call: &'c Call) -> Result<Meant<'c>, ToolError> {
         if let Some(Mended::Broken(_)) = &call.input.mended {
             let why = "they are not JSON. Send one JSON object that fits the tool's schema.";
             return Err(ToolError::Arguments(why.to_owned()));
         }
-        let is_offered = self.offered.iter().any(|tool| tool.name == call.name);
-        let Some(tool) = self.mind.registry.get(&call.name).filter(|_| is_offered) else {
+        let is_offered = |name: &str| self.offered.iter().any(|tool| tool.name == name);
+        let is_lent = call.name.starts_with("mcp_") && is_offered(USE_TOOL);
+        if (is_lent || is_offered(&call.name))
+            && let Some(found) = self.workspace.mcp.find(&call.name, &call.input.value)
+        {
+            let Found { tool, input } = found?;
+            let (name, input) = (tool.name().to_owned(), CallInput::sound(input));
+            return Ok(Meant { tool, call: Cow::Owned(Call { id: call.id.clone(), name, input }) });
+        }
+        let tool = self.mind.registry.get(&call.name).filter(|_| is_offered(&call.name));
+        let Some(tool) = tool else {
             let names: Vec<&str> = self.offered.iter().map(|tool| tool.name.as_str()).collect();
             let names = names.join(", ");
             let text = format!("There is no tool `{}`. The tools are: {names}.", call.name);
             return Err(ToolError::Refused(text));
         };
-        tool.clone().prepare(call.input.value.clone())
+        Ok(Meant { tool: tool.clone(), call: Cow::Borrowed(call) })
     }
 
     async fn judge_and_run(
         &self,
-        call: &Call,
+        meant: &Meant<'_>,
         ready: Box<dyn AnyCall>,
         course: &mut Course,
     ) -> Ended {
-        let Heard { ready, actions, wish } = match self.before(call, ready, course).await {
+        let call = &*meant.call;
+        let (heard, verdict) = match self.hear_out(meant, ready, course).await {
             Ok(heard) => heard,
-            Err(error) => return failed(&error),
+            Err(ended) => return ended,
         };
-        if actions.iter().any(|action| matches!(action, Action::Run { .. })) {
-            self.live.look_for_cage().await;
-        }
-        let verdict = self.live.policy().decide(&call.name, &actions, &self.taint);
-        let verdict = self.weigh(call, &actions, verdict, wish);
-        let ctx = self.ctx(call, self.live.cage(verdict.reach));
-        match verdict.decision {
-            Decision::Deny => return Ended::Denied(verdict.reason),
-            Decision::Ask => {
-                let began = Instant::now();
-                let answer = match self.answer_of_hooks(call, &actions, &verdict, course).await {
-                    Some(answer) => answer,
-                    None => self.ask(&*ready, &verdict, &course.title, &ctx).await,
-                };
-                course.asked = began.elapsed();
-                match answer {
-                    Answer::Yes(Scope::Once, _) => {}
-                    Answer::Yes(scope, rules) => course.granted = Some((scope, rules)),
-                    Answer::No(ended) => return ended,
-                }
-            }
-            Decision::Allow => {}
-        }
+        let Heard { ready, actions, .. } = heard;
+        let ctx = match self.permit(call, &*ready, verdict, course).await {
+            Ok(ctx) => ctx,
+            Err(ended) => return ended,
+        };
         course.actions = actions;
         self.events.publish(Event::ToolStarted {
             session: self.workspace.session,
@@ -284,11 +295,38 @@ impl Dispatch<'_> {
         self.run_one(ready, &ctx).await
     }
 
-    fn ctx(&self, call: &Call, cage: Option<Arc<Cage>>) -> ToolCtx {
+    /// Does as a verdict says, and asks the user if need be. Gives what the call may run with.
+    async fn permit(
+        &self,
+        call: &Call,
+        ready: &dyn AnyCall,
+        verdict: Verdict,
+        course: &mut Course,
+    ) -> Result<ToolCtx, Ended> {
+        let ctx = self.ctx(call, self.live.policy(), self.live.cage(verdict.reach));
+        match verdict.decision {
+            Decision::Deny => return Err(Ended::Denied(verdict.reason)),
+            Decision::Ask => {
+                let began = Instant::now();
+                let answer = self.ask(ready, &verdict, &course.title, &ctx).await;
+                course.asked += began.elapsed();
+                match answer {
+                    Answer::Yes(Scope::Once, _) => {}
+                    Answer::Yes(scope, rules) => course.granted = Some((scope, rules)),
+                    Answer::No(ended) => return Err(ended),
+                }
+            }
+            Decision::Allow => {}
+        }
+        Ok(ctx)
+    }
+
+    fn ctx(&self, call: &Call, policy: Arc<Policy>, cage: Option<Arc<Cage>>) -> ToolCtx {
         let (events, session, id) = (self.events.clone(), self.workspace.session, call.id.clone());
         ToolCtx {
             workspace: self.workspace.clone(),
             call: call.id.clone(),
+            policy,
             cage,
             cancel: self.cancel.clone(),
             progress: Progress::new(move |body| {
@@ -331,35 +369,32 @@ impl Dispatch<'_> {
         }
         let session = self.workspace.session;
         let body = ready.preview(ctx).await.map(|body| self.shown(Some(body), ""));
-        let (request, answer) = self.waiting.approval(session);
         let message = format!("Caiman asks for permission: {title}");
         self.hooks.notify("permission_prompt", message);
-        self.events.publish(Event::ApprovalNeeded {
-            session,
-            request,
-            agent: self.agent.clone(),
-            call: ctx.call.clone(),
-            title: title.to_owned(),
-            reason: reason.clone(),
-            rules: verdict.grants.iter().map(ToString::to_string).collect(),
-            risky: verdict.risky.clone(),
-            body,
-        });
-        let answer = self.cancel.run_until_cancelled(answer).await;
-        self.waiting.forget(request);
-        self.events.publish(Event::Settled { session, request });
-        match answer {
-            Some(Ok(Approval::Allow { scope, rule })) => {
+        let pending =
+            self.waiting.approval(self.events, session, |request| Event::ApprovalNeeded {
+                session,
+                request,
+                agent: self.agent.clone(),
+                call: ctx.call.clone(),
+                title: title.to_owned(),
+                reason: reason.clone(),
+                rules: verdict.grants.iter().map(ToString::to_string).collect(),
+                risky: verdict.risky.clone(),
+                body,
+            });
+        match self.cancel.run_until_cancelled(pending.answer()).await.flatten() {
+            Some(Approval::Allow { scope, rule }) => {
                 // It was read when it was answered.
                 let rule = rule.and_then(|text| Rule::parse(&text).ok());
                 let rules = rule.map_or_else(|| verdict.grants.clone(), |rule| vec![rule]);
                 Answer::Yes(scope, rules)
             }
-            Some(Ok(Approval::Deny { instead })) => Answer::No(Ended::Denied(match instead {
+            Some(Approval::Deny { instead }) => Answer::No(Ended::Denied(match instead {
                 Some(words) => format!("the user said no, and: {words}"),
                 None => "the user said no. Do not try the same another way.".to_owned(),
             })),
-            Some(Err(_)) | None => Answer::No(Ended::Failed(CANCELLED.to_owned())),
+            None => Answer::No(Ended::Failed(CANCELLED.to_owned())),
         }
     }
 }
@@ -387,7 +422,10 @@ fn is_text_of(body: &Block, result: &CallResult) -> bool {
 fn failed(error: &ToolError) -> Ended {
     match error {
         ToolError::Cancelled => Ended::Failed(CANCELLED.to_owned()),
-        ToolError::Told { text, origin } => Ended::Told(Output::text(text).from(origin.clone())),
+        ToolError::Told { text, origin, files } => {
+            let output = Output::text(text).from(origin.clone());
+            Ended::Told(Output { files: files.clone(), ..output })
+        }
         ToolError::Arguments(_)
         | ToolError::Path(_)
         | ToolError::Io { .. }

@@ -28,8 +28,6 @@ pub(crate) enum Onward {
     End,
     /// Hooks want it to go on.
     GoOn,
-    /// Hooks want it to end now; why.
-    Halt(String),
 }
 
 impl Session {
@@ -85,6 +83,7 @@ impl Session {
                 screened.blocked = Some(reason);
                 continue;
             }
+            self.add_resources(&mut prompt.parts, cancel).await;
             self.hooks.keep_pending(&ruling, Occasion::UserPromptSubmit);
             prompt.parts.extend(self.hooks.take_pending().iter().map(|text| told(text)));
             self.retitle(ruling).await;
@@ -119,20 +118,22 @@ impl Session {
         }
         self.tell_story();
         let ruling = self.hooks.stop(&self.last_answer(), held, cancel).await;
+        // The answer is whole: to end the turn now is only to hear nobody who would hold it.
         if let Some(reason) = ruling.halt {
-            return Ok(Onward::Halt(reason));
-        }
-        let Some(reason) = ruling.no() else {
-            self.hooks.keep_pending(&ruling, occasion);
+            self.say_notice(&format!("A hook ended the turn: {reason}"));
             return Ok(Onward::End);
-        };
+        }
+        let words: Vec<&str> =
+            ruling.no().into_iter().chain(ruling.context.iter().map(String::as_str)).collect();
+        if words.is_empty() {
+            return Ok(Onward::End);
+        }
         if held >= MOST_HOLDS {
             let text = format!("Hooks have held the turn {MOST_HOLDS} times; it ends now.");
             self.say_notice(&text);
             return Ok(Onward::End);
         }
-        let words = std::iter::once(reason).chain(ruling.context.iter().map(String::as_str));
-        let parts = words.map(|text| told(&fragment(occasion, text))).collect();
+        let parts = words.iter().map(|text| told(&fragment(occasion, text))).collect();
         let entry = self.entry(EntryKind::User { parts });
         self.append(vec![entry]).await?;
         Ok(Onward::GoOn)

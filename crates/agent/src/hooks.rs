@@ -6,13 +6,15 @@
 //! | [`matcher`], [`handler`] | which handlers an event is for |
 //! | [`run`] | runs one: a program, or an address that is told |
 //! | [`said`], [`ruling`] | what one said; what all of them say together |
-//! | [`moments`] | the moments of a session, each with what it tells |
+//! | [`lasting`] | what shall hold beyond one call |
+//! | [`moments`], [`telling`] | the moments of a session; what handlers are told of each |
 //! | [`story`] | the transcript, as a file that handlers can read |
 //!
 //! Handlers run outside the cage, with the environment Caiman was started with: they are the user's, or of a
 //! project the user trusts. They can forbid anything; what they allow is no more than a user's yes.
 
 mod handler;
+mod lasting;
 mod matcher;
 mod moments;
 mod occasion;
@@ -20,6 +22,7 @@ mod ruling;
 mod run;
 mod said;
 mod story;
+pub mod telling;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,20 +31,20 @@ use std::time::Duration;
 
 use base::definition::{self, Standing};
 use base::protocol::HookState;
-use base::{Entry, EntryId, Event, HookRunId, SessionId, TaskScope};
+use base::{Entry, EntryId, Event, HookRunId, Paths, SessionId, TaskScope};
 use futures::future::join_all;
 use guard::Fence;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tools::bound::{Bounded, Spill};
-use tools::claude;
 
 use crate::events::Events;
 use crate::live::{Live, lock};
 use crate::mind::Mind;
 
 pub use handler::{Handler, Handlers, Judged, Source};
+pub use lasting::Lasting;
 pub use matcher::Subject;
 pub(crate) use moments::{Begin, ToolCall, Trigger};
 pub use occasion::Occasion;
@@ -51,6 +54,7 @@ pub use said::{Change, Said};
 
 use handler::Stops;
 use story::Story;
+use telling::Setting;
 
 /// Most characters of one text that a handler hands to the model or the user.
 const TEXT_CHARS: usize = 10_000;
@@ -95,6 +99,10 @@ pub(crate) struct Actor {
     pub(crate) id: String,
     /// Its kind: the agent's name.
     pub(crate) kind: String,
+    /// The session at the top of its family, which is the one handlers know.
+    pub(crate) root: SessionId,
+    /// The folder of that session.
+    pub(crate) project: PathBuf,
 }
 
 /// An event as handlers are told of it.
@@ -102,22 +110,29 @@ struct Firing<'a> {
     occasion: Occasion,
     subject: Subject<'a>,
     call: Option<Judged<'a>>,
-    fields: Value,
+    fields: Map<String, Value>,
 }
 
 impl Hooks {
     /// The hooks of the settings and of trusted plugins, for one session.
     pub(crate) fn for_session(seat: Seat) -> Arc<Self> {
-        let mind = &seat.mind;
-        let found = mind.shelf.look(seat.fence.folder());
+        let (mind, folder) = (&seat.mind, seat.fence.folder());
+        let (root, project) = match &seat.agent {
+            Some(agent) => (agent.root, agent.project.as_path()),
+            None => (seat.session, folder),
+        };
+        let found = mind.shelf.look(project);
         let (handlers, warnings) = Handlers::new(&mind.config, &found.plugins);
-        let folder = seat.fence.folder();
-        let mut place = Place::new(folder, &mind.env, seat.session, &mind.config.network);
+        let mut place = Place::new(project, &mind.env, root, &mind.config.network, &mind.paths);
+        // A room holds nothing of the user's, and handlers are the user's.
+        if !seat.fence.is_confined() {
+            folder.clone_into(&mut place.folder);
+        }
         if seat.agent.is_some() {
             let child = ("CLAUDE_CODE_CHILD_SESSION".to_owned(), "1".to_owned());
             place.env = place.env.with([child]);
         }
-        let story = Story::new(mind.paths.cache(), seat.session, folder);
+        let story = Story::new(transcript(&mind.paths, seat.session), seat.session, &place.folder);
         let hooks = Self {
             handlers: Mutex::new(Arc::new(handlers)),
             seat,
@@ -182,6 +197,12 @@ impl Hooks {
     /// Whether it is now that they must be told of the beginning: true once.
     pub(crate) fn begins(&self) -> bool {
         !self.begun.swap(true, Ordering::Relaxed) && self.watches(self.begin_occasion())
+    }
+
+    /// A prompt is worked on from now on, whether handlers have seen it or not.
+    pub(crate) fn take_up(&self, prompt: EntryId) {
+        *lock(&self.prompt) = Some(prompt);
+        self.holds_compaction.store(false, Ordering::Relaxed);
     }
 
     /// Leaves the context as it is until the next prompt.
@@ -305,29 +326,33 @@ impl Hooks {
     fn input(&self, firing: &Firing<'_>) -> Value {
         let seat = &self.seat;
         let prompt = *lock(&self.prompt);
-        let mut input = json!({
-            "session_id": seat.session,
-            "prompt_id": prompt,
-            "transcript_path": self.story.path(),
-            "cwd": seat.fence.folder(),
-            "permission_mode": claude::mode(seat.live.policy().mode),
-            "hook_event_name": firing.occasion.name(),
-        });
-        if let (Value::Object(input), Value::Object(fields)) = (&mut input, &firing.fields) {
-            if let Some(agent) = &seat.agent {
-                input.insert("agent_id".to_owned(), json!(agent.id));
-                input.insert("agent_type".to_owned(), json!(agent.kind));
-            }
-            input.extend(fields.clone());
+        let root = seat.agent.as_ref().map_or(seat.session, |agent| agent.root);
+        let setting = Setting {
+            session: root,
+            prompt,
+            transcript: transcript(&seat.mind.paths, root),
+            folder: &self.place.folder,
+            mode: seat.live.policy().mode,
+            effort: seat.live.effort(),
+        };
+        let mut input = setting.fields(firing.occasion);
+        if let Some(agent) = &seat.agent {
+            input.insert("agent_id".to_owned(), json!(agent.id));
+            input.insert("agent_type".to_owned(), json!(agent.kind));
+            input.insert("agent_transcript_path".to_owned(), json!(self.story.path()));
         }
-        input
+        input.extend(firing.fields.clone());
+        Value::Object(input)
     }
 
-    /// Cuts texts that are too long, and masks secrets in what the model will read.
+    /// Cuts texts that are too long, and masks secrets in what the model will read, and places it may not know.
     fn bound(&self, ruling: &mut Ruling) {
         let cut = |text: &mut String| {
+            *text = self.without_places(text);
             if text.len() > TEXT_CHARS {
-                let spill = Spill::new(self.seat.spill.clone(), "hook");
+                let folder = self.seat.spill.clone();
+                let shown = self.seat.fence.shown(&folder);
+                let spill = Spill::new(folder, "hook").shown_in(shown);
                 let mut bounded = Bounded::with_limit(spill, TEXT_CHARS);
                 bounded.push(text.as_bytes());
                 bounded.finish();
@@ -340,6 +365,24 @@ impl Hooks {
         ruling.reason.iter_mut().for_each(cut);
         ruling.output.iter_mut().for_each(cut);
         ruling.halt.iter_mut().for_each(cut);
+    }
+
+    /// A text for a session that is locked in, which knows no folder of this machine.
+    fn without_places(&self, text: &str) -> String {
+        let Seat { fence, mind, agent, .. } = &self.seat;
+        let Some(agent) = agent.as_ref().filter(|_| fence.is_confined()) else {
+            return text.to_owned();
+        };
+        let room = fence.shown(fence.folder()).display().to_string();
+        let places = [
+            (fence.folder(), room.as_str()),
+            (&agent.project, "$CLAUDE_PROJECT_DIR"),
+            (mind.paths.home(), "~"),
+        ];
+        let hide = |text: String, (real, name): (&Path, &str)| {
+            text.replace(&real.display().to_string(), name)
+        };
+        places.into_iter().fold(text.to_owned(), hide)
     }
 
     fn warn(&self, texts: Vec<String>) {
@@ -358,7 +401,7 @@ pub(crate) fn fragment(occasion: Occasion, text: &str) -> String {
     format!("[{occasion} hook] {text}")
 }
 
-/// The fields of a value that is an object.
-fn fields(value: &Value) -> Map<String, Value> {
-    value.as_object().cloned().unwrap_or_default()
+/// Where handlers find the transcript of a session.
+pub fn transcript(paths: &Paths, session: SessionId) -> PathBuf {
+    paths.cache().join("transcripts").join(format!("{session}.jsonl"))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::protocol::{ClientError, Delivery, Mode, Rewound};
-use base::{EntryId, EntryKind, Event, ModelRef, Part, TaskScope};
+use base::{EntryId, EntryKind, Event, ModelRef, Part, TaskScope, Timestamp};
 use llm::{Reasoning, Target};
 use store::Queued;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -13,6 +13,7 @@ use crate::commands::Reply;
 use crate::crew::Crew;
 use crate::live::Live;
 use crate::lookup::Sight;
+use crate::mcp::prompts::Called;
 use crate::room::Cause;
 use crate::session::Session;
 use crate::skills::invoke::Invocation;
@@ -43,7 +44,8 @@ pub(crate) struct Lane {
 pub(crate) struct Rest {
     /// Turns that have ended, the running one not counted.
     ended: u64,
-    is_running: bool,
+    /// Since when one runs.
+    since: Option<Timestamp>,
     /// How the last one ended; the text of a failure of the memory.
     last: Option<Result<Close, String>>,
 }
@@ -108,6 +110,7 @@ enum Work {
     Turn,
     Compact { focus: Option<String> },
     Invoke { invocation: Box<Invocation>, answer: oneshot::Sender<Answered> },
+    Prompt { called: Box<Called>, answer: oneshot::Sender<Answered> },
 }
 
 impl Lane {
@@ -126,6 +129,7 @@ impl Lane {
             scope: scope.child(),
         };
         let closing = keeper.scope.token().clone();
+        keeper.crew.end_with(&closing);
         scope.spawn_settling(keeper.run(inbox));
         Self { notes, rest, closing, sight }
     }
@@ -135,9 +139,9 @@ impl Lane {
         &self.sight
     }
 
-    /// Whether a turn runs.
-    pub(crate) fn is_running(&self) -> bool {
-        self.rest.borrow().is_running
+    /// Since when a turn runs; none while none does.
+    pub(crate) fn running_since(&self) -> Option<Timestamp> {
+        self.rest.borrow().since
     }
 
     /// How many turns have ended.
@@ -149,13 +153,18 @@ impl Lane {
     /// lane was closed before.
     pub(crate) async fn rested(&self, turns: u64) -> Option<Result<Close, String>> {
         let mut rest = self.rest.clone();
-        let rested = rest.wait_for(|rest| rest.ended > turns && !rest.is_running).await;
+        let rested = rest.wait_for(|rest| rest.ended > turns && rest.since.is_none()).await;
         rested.ok().and_then(|rest| rest.last.clone())
     }
 
     /// What closes the lane without waiting for it.
     pub(crate) fn closing(&self) -> &CancellationToken {
         &self.closing
+    }
+
+    /// Whether it is closed, and its session settled.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.notes.is_closed()
     }
 
     /// Tells the lane something; returns once it is durable.
@@ -390,7 +399,7 @@ impl Keeper {
         mut session: Box<Session>,
         prompts: Vec<Queued>,
     ) -> Result<(), ClientError> {
-        let taken = if session.screens_prompts() {
+        let taken = if session.screens_prompts() || session.mentions_resources(&prompts) {
             self.let_wait(&session, prompts).await
         } else {
             session.take_prompts(prompts).await
@@ -432,6 +441,10 @@ impl Keeper {
             self.start(session, Work::Invoke { invocation: Box::new(invocation), answer });
             return Ok(());
         }
+        if let Some(called) = session.called_prompt(line) {
+            self.start(session, Work::Prompt { called: Box::new(called), answer });
+            return Ok(());
+        }
         let reply = session.command(line, models).await;
         self.idle = Some(session);
         // A face that is gone needs no reply.
@@ -449,7 +462,8 @@ impl Keeper {
     fn start(&mut self, mut session: Box<Session>, work: Work) {
         let (give_back, done) = oneshot::channel();
         let cancel = self.scope.token().child_token();
-        self.resting.send_modify(|rest| rest.is_running = true);
+        let now = session.mind.clock.now();
+        self.resting.send_modify(|rest| rest.since = Some(now));
         self.running = Some(Running {
             cancel: cancel.clone(),
             done,
@@ -468,6 +482,9 @@ impl Keeper {
                 }
                 Work::Invoke { invocation, answer } => {
                     Box::pin(session.invoke(*invocation, answer, &cancel)).await
+                }
+                Work::Prompt { called, answer } => {
+                    Box::pin(session.say_prompt(*called, answer, &cancel)).await
                 }
             };
             let close = match worked {
@@ -512,7 +529,7 @@ impl Keeper {
     /// Tells whoever waits that no turn runs any more.
     fn rested(&self, close: Option<Result<Close, String>>) {
         self.resting.send_modify(|rest| {
-            rest.is_running = false;
+            rest.since = None;
             rest.ended += 1;
             rest.last = close.or(rest.last.take());
         });

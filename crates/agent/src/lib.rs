@@ -31,6 +31,7 @@
 //! | [`budget`], [`purse`], [`loop_guard`] | when to stop: limits, what counts against them, a model that goes round in circles |
 //! | [`title`], [`naming`], [`init`] | a session's title, and asking for it; the prompt that writes an instruction file |
 //! | [`commands`] | slash commands, one file each |
+//! | [`mcp`] | MCP servers: what they lend a session, what they may ask of it |
 //! | [`skills`], [`expand`] | skills and custom commands: listed, called; their texts with arguments put in |
 
 mod answer;
@@ -51,6 +52,7 @@ mod lane;
 mod live;
 pub mod lookup;
 pub mod loop_guard;
+mod mcp;
 mod mind;
 mod naming;
 pub mod past;
@@ -69,6 +71,6 @@ mod toolset;
 mod turn;
 
 pub use coordinator::Coordinator;
-pub use crew::built_in as built_in_agents;
-pub use mind::{Mind, Models, Options, Presence, Resolve, Tools};
+pub use crew::{Around, built_in as built_in_agents, review as review_agent};
+pub use mind::{Meant, Mind, Models, Options, Presence, Resolve, Tools};
 pub use session::SessionError;

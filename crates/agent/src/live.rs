@@ -1,13 +1,13 @@
 //! What may change while a turn runs: what may be done, by which model, and the prompts that join.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::queue::Queue;
 use crate::skills::lending::Lent;
-use base::Effort;
 use base::protocol::Mode;
+use base::{CallId, Effort, Event};
 use guard::cage::Bounds;
 use guard::policy::{CageState, Depth};
 use guard::{Cage, Policy, Reach, Rule, Taint};
@@ -34,10 +34,18 @@ pub(crate) struct Live {
     pub(crate) wishes: Mutex<Wishes>,
     /// How hard the model is to think, from the next call on.
     pub(crate) reasoning: Mutex<Reasoning>,
-    /// Stops the user's own commands; a new one after each stop.
-    pub(crate) shells: Mutex<CancellationToken>,
+    pub(crate) shells: Mutex<Shells>,
     /// Prompts that wait.
     pub(crate) queue: Queue,
+}
+
+/// The user's own commands.
+#[derive(Default)]
+pub(crate) struct Shells {
+    /// Stops those that run; a new one after each stop.
+    pub(crate) stop: CancellationToken,
+    /// How faces were told of each that runs.
+    pub(crate) running: BTreeMap<CallId, Event>,
 }
 
 /// What a face has asked for, until the next call.
@@ -126,9 +134,16 @@ impl Live {
         *lock(&self.reasoning) = reasoning;
     }
 
+    /// The same, unless a face has asked for it.
+    pub(crate) fn set_reasoning_unless_wished(&self, reasoning: Reasoning) {
+        if lock(&self.wishes).reasoning.is_none() {
+            self.set_reasoning(reasoning);
+        }
+    }
+
     /// Stops the user's own commands.
     pub(crate) fn stop_shells(&self) {
-        std::mem::take(&mut *lock(&self.shells)).cancel();
+        std::mem::take(&mut lock(&self.shells).stop).cancel();
     }
 
     /// The model that is asked next.

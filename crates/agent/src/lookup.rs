@@ -13,18 +13,19 @@ mod files;
 mod offers;
 mod sight;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::block::Todo;
-use base::protocol::{ClientError, Mode, ModelChoice, Reply, SessionState, WaitingPrompt};
+use base::protocol::{ClientError, Mode, ModelChoice, Reply, SessionState, Spent, WaitingPrompt};
 use base::transcript::{Outcome, Part, is_unfinished, prefix};
-use base::{Effort, Entry, SessionId};
+use base::{Effort, Entry, EntryId, Event, SessionId, Timestamp};
 use llm::Target;
-use store::StoreError;
+use store::{By, StoreError, UsageKey, UsageQuery};
 
 use crate::coordinator::{Hub, refused};
-use crate::live::effort_of;
+use crate::live::{effort_of, lock};
 use crate::mind::Mind;
 use crate::{crew, queue, tokens};
 
@@ -40,7 +41,7 @@ struct Settings {
     effort: Option<Effort>,
     mode: Mode,
     waiting: Vec<WaitingPrompt>,
-    is_running: bool,
+    running_since: Option<Timestamp>,
 }
 
 impl Hub {
@@ -58,11 +59,67 @@ impl Hub {
             used: tokens::used(&branch, || tokens::of_prefix(system, tools)),
             effort: settings.effort,
             mode: settings.mode,
-            is_running: settings.is_running,
-            is_unfinished: !settings.is_running && is_unfinished(&branch),
+            running_since: settings.running_since,
+            is_unfinished: settings.running_since.is_none() && is_unfinished(&branch),
             waiting: settings.waiting,
             todos: todos(&branch),
+            going_on: self.going_on(id).await,
+            spent: self.spent(id).await?,
         })))
+    }
+
+    /// A window of a session's current branch, and what was paid meanwhile.
+    pub(crate) async fn entries(
+        &self,
+        session: SessionId,
+        before: Option<EntryId>,
+        limit: usize,
+    ) -> Result<Reply, ClientError> {
+        let store = &self.mind.store;
+        let entries =
+            store.window(session, before, limit).await.map_err(|error| refused(&error))?;
+        let paid = match (entries.first(), entries.last()) {
+            (Some(first), Some(last)) => {
+                store.paid(session, first.at, last.at).await.map_err(|error| refused(&error))?
+            }
+            (None, _) | (_, None) => Vec::new(),
+        };
+        Ok(Reply::Entries { entries, paid })
+    }
+
+    /// What goes on in a session and its sub-agents, as faces that came before were told.
+    async fn going_on(&self, id: SessionId) -> Vec<Event> {
+        let mut open = self.open_lanes().await;
+        // A sub-agent is younger than the session it works for.
+        open.sort_by_key(|sight| sight.id);
+        let (mut family, mut events) = (HashSet::from([id]), Vec::new());
+        for sight in open {
+            if let Some(begun) = &sight.begun
+                && begun.session().is_some_and(|above| family.contains(&above))
+            {
+                family.insert(sight.id);
+                events.push(Event::clone(begun));
+            }
+            if family.contains(&sight.id) {
+                events.extend(lock(&sight.live.shells).running.values().cloned());
+            }
+        }
+        events.extend(self.waiting.of(&family));
+        events
+    }
+
+    /// What a session and its sub-agents have cost, by model.
+    async fn spent(&self, id: SessionId) -> Result<Vec<Spent>, ClientError> {
+        let query = UsageQuery { by: By::Model, since: None, session: Some(id) };
+        let sums = self.mind.store.usage(query).await.map_err(|error| refused(&error))?;
+        let spent = sums.into_iter().filter_map(|(key, sum)| match key {
+            UsageKey::Model(model) => {
+                let cost = (sum.unpriced < sum.calls).then_some(sum.cost);
+                Some(Spent { model, calls: sum.calls, usage: sum.usage, cost })
+            }
+            UsageKey::All | UsageKey::Session(_) | UsageKey::Provider(_) | UsageKey::Day(_) => None,
+        });
+        Ok(spent.collect())
     }
 
     /// How a session is set: as its lane has it, or as it would be opened.
@@ -74,17 +131,17 @@ impl Hub {
                 effort: live.effort(),
                 mode: live.policy().mode,
                 waiting: live.queue.prompts(),
-                is_running: lane.is_running(),
+                running_since: lane.running_since(),
             });
         }
         let held = self.mind.store.queued(row.summary.id).await.map_err(|error| refused(&error))?;
-        let (_, options) = crew::on_its_own(self, row).map_err(ClientError::Refused)?;
+        let options = crew::on_its_own(self, row).map_err(ClientError::Refused)?.options;
         Ok(Settings {
             effort: effort_of(options.reasoning),
             mode: options.mode,
             target: options.target,
             waiting: held.iter().map(|prompt| queue::shown(prompt, prompt.delivery)).collect(),
-            is_running: false,
+            running_since: None,
         })
     }
 
@@ -100,7 +157,7 @@ impl Hub {
     /// What may follow a slash or an at sign in a folder.
     pub(crate) async fn offers(&self, folder: String) -> Result<Reply, ClientError> {
         let mind = self.mind.clone();
-        aside(move || offers::of(&mind.shelf.look(Path::new(&folder))))
+        aside(move || offers::of(&mind, &mind.shelf.look(Path::new(&folder))))
             .await
             .map(|offers| Reply::Offers { offers })
     }

@@ -11,6 +11,8 @@ use base::protocol::{Mode, ModelChoice};
 use base::{Clock, Env, ModelRef, Paths};
 use guard::policy::Bound;
 use guard::{Redactor, Rules};
+use links::acp::Editor;
+use links::{Lsp, Mcp};
 use llm::{Caller, Reasoning, Target};
 use store::Store;
 use tools::Registry;
@@ -42,6 +44,12 @@ pub struct Mind {
     pub registry: Registry,
     /// Agents, skills and commands of definition files.
     pub shelf: Shelf,
+    /// Language servers; all sessions share them.
+    pub lsp: Lsp,
+    /// MCP servers; all sessions share them.
+    pub mcp: Mcp,
+    /// The editor we work in, if we do.
+    pub editor: Option<Arc<dyn Editor>>,
     /// Masks secrets.
     pub redactor: Redactor,
     /// How to reach another model.
@@ -74,6 +82,8 @@ pub struct Options {
     pub agent: Option<String>,
     /// The model.
     pub target: Target,
+    /// For which sessions it is meant.
+    pub meant: Meant,
     /// The model for titles; none leaves the prompt's first words as the title.
     pub small: Option<Target>,
     /// How hard it should think.
@@ -92,6 +102,8 @@ pub struct Options {
     pub more_folders: Vec<PathBuf>,
     /// Whether the model gets tools.
     pub tools: Tools,
+    /// The MCP servers, by name; none for those of settings and plugins.
+    pub servers: Option<Vec<String>>,
     /// What an agent may use tools for.
     pub bounds: Vec<Bound>,
     /// What replaces the system prompt; none keeps ours.
@@ -102,15 +114,24 @@ pub struct Options {
     pub output_style: Option<String>,
 }
 
+/// For which sessions a model is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meant {
+    /// For new ones: one that is reopened goes on with the model that answered last, an agent has its own.
+    New,
+    /// For all: the user named it for this process.
+    All,
+}
+
 /// Which tools a model gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tools {
     /// All that suit the model.
     All,
-    /// All that suit the model but these, by name.
-    But(Vec<String>),
-    /// Only these, by name; one that ends in `*` stands for all that begin like it.
+    /// Only these, by name; in a name `*` stands for anything.
     Only(Vec<String>),
+    /// Those of another choice but these, by name.
+    But(Box<Tools>, Vec<String>),
     /// None: it can only talk.
     None,
 }

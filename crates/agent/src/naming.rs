@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::events::Events;
 use crate::mind::Mind;
+use crate::purse::Purse;
 use crate::session::Session;
 use crate::side::Aside;
 use crate::title;
@@ -17,12 +18,14 @@ use crate::title;
 pub(crate) struct Naming {
     mind: Arc<Mind>,
     events: Events,
+    purse: Arc<Purse>,
     session: SessionId,
     task: Option<(Target, String)>,
 }
 
 impl Session {
-    /// The title that is still to be found: only a first prompt needs one.
+    /// The title that is still to be found: only a first prompt of the user's needs one. Whoever gave a
+    /// sub-agent its task has named it.
     pub(crate) fn naming(&self) -> Naming {
         let own = self.branch.iter().filter(|entry| !entry.kind.is_own_command());
         let mut prompts = own.filter_map(|entry| {
@@ -33,11 +36,15 @@ impl Session {
         let said = |part: &&Part| part.origin == Origin::User;
         let text = first
             .map(|parts| parts.iter().filter(said).filter_map(Part::as_text).collect::<String>());
+        // A skill that begins a session is not the user's words.
+        let text = text.filter(|text| !text.trim().is_empty());
+        let small = self.options.small.clone().filter(|_| self.kin.above.is_none());
         Naming {
             mind: self.mind.clone(),
             events: self.events.clone(),
+            purse: self.purse.clone(),
             session: self.id,
-            task: self.options.small.clone().zip(text),
+            task: small.zip(text),
         }
     }
 }
@@ -50,6 +57,7 @@ impl Naming {
             mind: &self.mind,
             events: &self.events,
             session: self.session,
+            purse: &self.purse,
             target,
             kind: CallKind::Title,
         };

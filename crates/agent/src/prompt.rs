@@ -59,8 +59,14 @@ const STYLE_BYTES: usize = 16_000;
 const AGENTS: &str = "Agents for the agent tool; give one a task that fits its description:";
 /// Longest description of an agent, in characters.
 const AGENT_CHARS: usize = 200;
-/// Most agents that are named.
-const AGENTS_NAMED: usize = 40;
+/// Most agents that are described.
+const AGENTS_DESCRIBED: usize = 40;
+/// Begins the line of those that are only named.
+pub(crate) const ONLY_NAMED: &str = "- also: ";
+/// Begins what is said of those that are not even named.
+pub(crate) const NOT_NAMED: &str = "- and more than are listed: ";
+/// Most characters of names alone: about 1,000 tokens.
+const NAMES_CHARS: usize = 4_000;
 
 /// What else a model should know of its session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -152,12 +158,23 @@ fn around(surroundings: &Surroundings, hints: &Hints) -> String {
     lines.join("\n")
 }
 
-/// The agents, a line each: name, and when to use it.
+/// The agents, a line each: name, and when to use it. Where there are many, the rest are names.
 pub fn agent_lines(agents: &[(String, String)]) -> Vec<String> {
     let line = |(name, about): &(String, String)| format!("- {name}: {}", cut(about, AGENT_CHARS));
-    let mut lines: Vec<String> = agents.iter().take(AGENTS_NAMED).map(line).collect();
-    if let Some(more) = agents.len().checked_sub(AGENTS_NAMED).filter(|more| *more > 0) {
-        lines.push(format!("- and {more} more: caiman agents list"));
+    let (described, rest) = agents.split_at(agents.len().min(AGENTS_DESCRIBED));
+    let mut lines: Vec<String> = described.iter().map(line).collect();
+    let mut names = Vec::new();
+    let mut room = NAMES_CHARS;
+    for (name, _) in rest {
+        let Some(left) = room.checked_sub(name.chars().count() + 2) else { break };
+        room = left;
+        names.push(name.as_str());
+    }
+    if !names.is_empty() {
+        lines.push(format!("{ONLY_NAMED}{}", names.join(", ")));
+    }
+    if rest.len() > names.len() {
+        lines.push(format!("{NOT_NAMED}{}", rest.len() - names.len()));
     }
     lines
 }

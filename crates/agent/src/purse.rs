@@ -53,7 +53,17 @@ impl Purse {
 
     /// Counts a model call of the session.
     pub(crate) fn count(&self, usage: Usage, cost: Option<Money>) {
+        self.count_step();
+        self.count_aside(usage, cost);
+    }
+
+    /// Counts a model call, but not yet what it cost.
+    pub(crate) fn count_step(&self) {
         self.lock().turn.steps += 1;
+    }
+
+    /// Counts what a call cost, here and above; one beside the conversation is no step of it.
+    pub(crate) fn count_aside(&self, usage: Usage, cost: Option<Money>) {
         let mut purse = Some(self);
         while let Some(each) = purse {
             let mut spending = each.lock();
@@ -79,6 +89,17 @@ impl Purse {
     pub(crate) fn exceeded(&self) -> Option<String> {
         let own = self.budget.exceeded(&self.spent());
         own.or_else(|| self.above.as_ref()?.exceeded())
+    }
+
+    /// Waits until the running turn has used its time up; for ever where it has no limit.
+    pub(crate) async fn out_of_time(&self) {
+        match self.budget.turn.time {
+            Some(limit) => {
+                let elapsed = self.lock().began.elapsed();
+                tokio::time::sleep(limit.saturating_sub(elapsed)).await;
+            }
+            None => std::future::pending().await,
+        }
     }
 
     /// Says, at the first call without a price, that a limit on money cannot hold.

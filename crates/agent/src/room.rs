@@ -108,6 +108,7 @@ impl Session {
             mind: &self.mind,
             events: &self.events,
             session: self.id,
+            purse: &self.purse,
             target: &self.options.target,
             kind: CallKind::Summary,
         };

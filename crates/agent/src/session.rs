@@ -116,18 +116,20 @@ impl Session {
     /// Makes prompts entries of the branch, with what must stand before the first of them.
     pub(crate) async fn take_prompts(&mut self, prompts: Vec<Queued>) -> Result<(), StoreError> {
         let mut entries = self.standing_before().await;
-        let mut news = self.skill_news(&entries);
+        let mut news: Vec<Part> =
+            self.skill_news(&entries).into_iter().chain(self.lent_news(&entries)).collect();
         let is_prompt =
             |kind: &EntryKind| matches!(kind, EntryKind::User { .. }) && !kind.is_own_command();
         let is_begun = self.branch.iter().any(|it| is_prompt(&it.kind));
         let mut first_words = self.crew.first_words().filter(|_| !is_begun);
         for mut prompt in prompts {
             self.live.hear(prompt.entry);
+            self.hooks.take_up(prompt.entry);
             if own_command(&prompt.parts).is_none() {
                 prompt.parts.splice(0..0, first_words.take());
                 prompt.parts.extend(self.crew.asides(&prompt.parts, &self.branch));
             }
-            prompt.parts.extend(news.take());
+            prompt.parts.append(&mut news);
             let kind = EntryKind::User { parts: prompt.parts };
             entries.push(Entry { id: prompt.entry, parent: None, at: prompt.at, kind });
         }
@@ -178,7 +180,7 @@ impl Session {
     async fn new_prefix(&mut self) -> Option<EntryKind> {
         let tools = match &self.options.tools {
             Tools::None => Vec::new(),
-            wanted @ (Tools::All | Tools::But(_) | Tools::Only(_)) => {
+            wanted @ (Tools::All | Tools::But(..) | Tools::Only(_)) => {
                 let mut tools = toolset::specs(self, wanted);
                 tools.retain(|tool| tool.name != skills::TOOL || self.offers_skills());
                 tools
@@ -204,7 +206,7 @@ impl Session {
             (None, Tools::None) => {
                 Some(self.kin.prompt().unwrap_or_else(|| prompt::TALK.to_owned()))
             }
-            (None, Tools::All | Tools::But(_) | Tools::Only(_)) => None,
+            (None, Tools::All | Tools::But(..) | Tools::Only(_)) => None,
         };
         if let Some(whole) = whole {
             let skills = self.skill_segment();

@@ -60,9 +60,13 @@ impl Run {
         };
         let job = sight.workspace.jobs.start(start);
         let job = job.map_err(|error| ClientError::Refused(error.to_string()))?;
-        let stop = lock(&sight.live.shells).clone();
-        let session = sight.id;
-        sight.events.publish(Event::ToolStarted { session, call: call.clone(), title });
+        let begun = Event::ToolStarted { session: sight.id, call: call.clone(), title };
+        let stop = {
+            let mut shells = lock(&sight.live.shells);
+            shells.running.insert(call.clone(), begun.clone());
+            shells.stop.clone()
+        };
+        sight.events.publish(begun);
         Ok(Self { sight, call, line, job, stop })
     }
 
@@ -123,6 +127,7 @@ impl Run {
 impl Drop for Run {
     /// Whoever no longer waits has no use for the process, nor for what it left behind.
     fn drop(&mut self) {
+        lock(&self.sight.live.shells).running.remove(&self.call);
         self.job.end();
     }
 }

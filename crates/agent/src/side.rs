@@ -2,21 +2,32 @@
 
 use std::time::Instant;
 
-use base::{Event, Part, SessionId};
+use base::{Event, Part, SessionId, StopReason};
 use llm::{Fold, Request, Target};
 use store::{CallKind, CallStatus, StoreError, UsageRow};
 use tokio_util::sync::CancellationToken;
 
 use crate::events::Events;
 use crate::mind::Mind;
+use crate::purse::Purse;
 
 /// What a side call is made with.
 pub(crate) struct Aside<'a> {
     pub(crate) mind: &'a Mind,
     pub(crate) events: &'a Events,
     pub(crate) session: SessionId,
+    /// Whose money it costs.
+    pub(crate) purse: &'a Purse,
     pub(crate) target: &'a Target,
     pub(crate) kind: CallKind,
+}
+
+/// What came of a side call.
+pub(crate) struct Said {
+    /// How it ended: the provider's error where it failed, cancelled included.
+    pub(crate) ended: Result<(), llm::Error>,
+    pub(crate) text: String,
+    pub(crate) stop: Option<StopReason>,
 }
 
 impl Aside<'_> {
@@ -26,6 +37,16 @@ impl Aside<'_> {
         request: &Request,
         cancel: &CancellationToken,
     ) -> Result<Result<String, llm::Error>, StoreError> {
+        let said = self.answer(request, cancel).await?;
+        Ok(said.ended.map(|()| said.text))
+    }
+
+    /// The same with how it ended.
+    pub(crate) async fn answer(
+        &self,
+        request: &Request,
+        cancel: &CancellationToken,
+    ) -> Result<Said, StoreError> {
         let mut fold = Fold::new(self.target.maker());
         let began = Instant::now();
         let heard = cancel.run_until_cancelled(self.listen(request, &mut fold)).await;
@@ -51,8 +72,10 @@ impl Aside<'_> {
         };
         self.mind.store.record_usage(row).await?;
         let (session, usage) = (self.session, answer.usage);
+        self.purse.count_aside(usage, cost);
         self.events.publish(Event::Spent { session, model, usage, cost });
-        Ok(heard.map(|()| answer.parts.iter().filter_map(Part::as_text).collect()))
+        let text = answer.parts.iter().filter_map(Part::as_text).collect();
+        Ok(Said { ended: heard, text, stop: answer.stop })
     }
 
     async fn listen(&self, request: &Request, fold: &mut Fold) -> Result<(), llm::Error> {

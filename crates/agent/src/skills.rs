@@ -25,11 +25,12 @@ mod shown;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base::definition::agent::Isolation;
 use base::definition::skill::{Callers, Context};
 use base::definition::{Definitions, Skill};
 use base::{Entry, Origin};
 use futures::future::BoxFuture;
-use guard::{Action, Decision, Taint};
+use guard::{Action, Decision, Rules, Taint};
 use llm::Reasoning;
 use tools::{Order, Output, Skills, ToolCtx, ToolError, Who};
 
@@ -137,7 +138,7 @@ impl Book {
             }
         })?;
         match skill.context {
-            Context::Fork => fork(skill, text, ctx).await,
+            Context::Fork => self.fork(skill, &recipe, text, ctx).await,
             Context::Here => {
                 self.live.lend(Terms::of(&recipe, folder).rules);
                 self.hooks.adopt_skill(skill);
@@ -148,6 +149,37 @@ impl Book {
                 Ok(Output::text(text).from(origin).with_title(&skill.name))
             }
         }
+    }
+
+    /// Has a sub-agent work on a skill's text, on the skill's terms. What it allows is lent to the caller, since
+    /// a sub-agent may no more than that one; the rest is for the sub-agent alone.
+    pub(crate) async fn fork(
+        &self,
+        skill: &Skill,
+        recipe: &Recipe,
+        prompt: String,
+        ctx: &ToolCtx,
+    ) -> Result<Output, ToolError> {
+        let Rules { allow, deny, .. } = Terms::of(recipe, ctx.workspace.fence.folder()).rules;
+        self.live.lend(Rules { allow, ..Rules::default() });
+        let (effort, adopted) = (skill.effort, Some(Arc::new(skill.clone())));
+        let order = Order {
+            who: Who::Named(skill.agent.clone().unwrap_or_else(|| WORKER.to_owned())),
+            prompt,
+            title: skill.name.clone(),
+            model: skill.model.clone().filter(|model| model != "inherit"),
+            background: Some(skill.background),
+            isolation: Isolation::None,
+            resume: None,
+            terms: tools::Terms { deny, effort, skill: adopted },
+        };
+        let report = ctx.workspace.spawner.spawn(order, ctx).await?;
+        let text = if skill.background {
+            format!("The skill `{}` runs in the background, by {}.", skill.name, report.agent)
+        } else {
+            report.text
+        };
+        Ok(Output::text(text).from(report.origin).with_title(&skill.name))
     }
 
     /// Refuses another spelling of a name that rules are about: what was judged is what was called.
@@ -214,30 +246,6 @@ fn called<'a>(definitions: &'a Definitions, name: &str) -> Result<&'a Skill, Too
         return Ok(skill);
     }
     Err(ToolError::Refused(format!("Only the user may call the skill `{name}`, as /{name}.")))
-}
-
-/// Has a sub-agent work on a skill's text.
-pub(crate) async fn fork(
-    skill: &Skill,
-    prompt: String,
-    ctx: &ToolCtx,
-) -> Result<Output, ToolError> {
-    let who = Who::Named(skill.agent.clone().unwrap_or_else(|| WORKER.to_owned()));
-    let order = Order {
-        who,
-        prompt,
-        title: skill.name.clone(),
-        model: skill.model.clone().filter(|model| model != "inherit"),
-        background: Some(skill.background),
-        resume: None,
-    };
-    let report = ctx.workspace.spawner.spawn(order, ctx).await?;
-    let text = if skill.background {
-        format!("The skill `{}` runs in the background, by {}.", skill.name, report.agent)
-    } else {
-        report.text
-    };
-    Ok(Output::text(text).from(report.origin).with_title(&skill.name))
 }
 
 /// What is said instead of a text the model has before it.

@@ -1,5 +1,6 @@
 //! Which tools a model is offered: those that suit it, in a stable order.
 
+use base::star;
 use base::transcript::ToolSpec;
 
 use crate::compaction;
@@ -17,6 +18,18 @@ const QUESTION: &str = "question";
 
 /// Offered only where they are named: the web sub-agent has them.
 const WEB: [&str; 2] = ["web_search", "web_fetch"];
+/// Offered where a language server fits the folder.
+const CODE: [&str; 9] = [
+    "call_hierarchy",
+    "code_action",
+    "definition",
+    "diagnostics",
+    "hover",
+    "lsp_restart",
+    "references",
+    "rename",
+    "symbols",
+];
 /// Offered where a sub-agent may be started.
 const DELEGATING: [&str; 2] = ["agent", "agentic_fetch"];
 
@@ -26,7 +39,8 @@ pub(crate) fn specs(session: &Session, wanted: &Tools) -> Vec<ToolSpec> {
     let offered = session.mind.registry.iter().filter(|tool| {
         let name = tool.name();
         includes(wanted, name)
-            && (matches!(wanted, Tools::Only(_)) || suits(name, session))
+            && (is_list(wanted) || suits(name, session))
+            && (!CODE.contains(&name) || session.workspace.code.fits)
             && (!DELEGATING.contains(&name) || session.crew.may_delegate())
             && !config.options.disabled_tools.iter().any(|disabled| disabled == name)
     });
@@ -35,23 +49,30 @@ pub(crate) fn specs(session: &Session, wanted: &Tools) -> Vec<ToolSpec> {
         description: tool.description(),
         schema: tool.schema(),
     };
-    offered.map(spec).collect()
+    let mut specs: Vec<ToolSpec> = offered.map(spec).collect();
+    specs.extend(session.lent_specs(wanted));
+    specs.sort_by(|one, other| one.name.cmp(&other.name));
+    specs
 }
 
 /// Whether a choice of tools includes one.
 pub(crate) fn includes(wanted: &Tools, name: &str) -> bool {
     match wanted {
         Tools::All => true,
-        Tools::But(names) => !names.iter().any(|wanted| fits(wanted, name)),
-        Tools::Only(names) => names.iter().any(|wanted| fits(wanted, name)),
+        Tools::But(of, names) => {
+            includes(of, name) && !names.iter().any(|unwanted| star::fits(unwanted, name))
+        }
+        Tools::Only(names) => names.iter().any(|wanted| star::fits(wanted, name)),
         Tools::None => false,
     }
 }
 
-fn fits(wanted: &str, name: &str) -> bool {
-    match wanted.strip_suffix('*') {
-        Some(beginning) => name.starts_with(beginning),
-        None => wanted == name,
+/// Whether somebody has named each tool.
+fn is_list(wanted: &Tools) -> bool {
+    match wanted {
+        Tools::Only(_) => true,
+        Tools::But(of, _) => is_list(of),
+        Tools::All | Tools::None => false,
     }
 }
 
@@ -64,5 +85,15 @@ fn suits(name: &str, session: &Session) -> bool {
         RECALL => compaction::hides_something(&session.branch),
         QUESTION => session.mind.presence == Presence::Attended,
         _ => !WEB.contains(&name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn files_can_name_every_tool_there_is() {
+        for tool in tools::Registry::builtin().iter() {
+            assert_eq!(guard::rule::names::ours(tool.name()), [tool.name()]);
+        }
     }
 }

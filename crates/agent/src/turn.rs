@@ -3,7 +3,7 @@
 use base::model::StopReason;
 use base::protocol::Ending;
 use base::transcript::{Call, Piece};
-use base::{Entry, EntryKind, Event, PartBody};
+use base::{Entry, EntryKind, Event, Part, PartBody};
 use guard::Taint;
 use llm::Class;
 use store::StoreError;
@@ -11,14 +11,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::{Answered, Asking, End};
-use crate::dispatch::{Dispatch, Early, Finished};
+use crate::dispatch::{Dispatch, Early, Finished, NOT_RUN};
 use crate::hooked::Onward;
 use crate::loop_guard::{Alarm, LoopGuard, SeenCall};
 use crate::room::{Cause, Made};
 use crate::session::Session;
-
-/// What the model is told of calls that did not run because the turn ended.
-const NOT_RUN: &str = "This call did not run: the turn ended before it.";
 
 /// The class of failure of a turn whose prompt hooks did not let pass.
 const BLOCKED: &str = "hook";
@@ -42,27 +39,34 @@ pub(crate) async fn run_turn(
     let model = session.live.next_target().model_ref();
     session.events.publish(Event::TurnStarted { session: session.id, model });
     session.purse.begin_turn();
+    let (purse, limited) = (session.purse.clone(), cancel.child_token());
     let mut turn = Turn {
         session,
-        cancel,
+        cancel: &limited,
         guard: LoopGuard::default(),
         overflowed: false,
         held: 0,
         blocked: None,
     };
-    if let Some(close) = turn.begin().await? {
-        turn.tell(&close).await?;
-        return Ok(close);
-    }
-    // The title is found beside the turn, and does not hold it up.
-    let (naming, enough) = (turn.session.naming(), cancel.child_token());
-    let walk = async {
-        let close = turn.walk().await;
-        enough.cancel();
-        close
+    let mut close = {
+        let mut run = std::pin::pin!(turn.run());
+        tokio::select! {
+            biased;
+            close = &mut run => close?,
+            // Whatever it is at, it settles as if the user had stopped it.
+            () = purse.out_of_time() => {
+                limited.cancel();
+                run.await?
+            }
+        }
     };
-    let (close, ()) = tokio::join!(walk, naming.run(&enough));
-    let close = close?;
+    if let Close::Ended(Ending::Cancelled, _) = close
+        && limited.is_cancelled()
+        && !cancel.is_cancelled()
+        && let Some(reason) = purse.exceeded()
+    {
+        close = Close::Ended(Ending::OverBudget(reason), StopReason::Other);
+    }
     turn.tell(&close).await?;
     Ok(close)
 }
@@ -87,6 +91,21 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
+    /// Runs to the end. The title is found beside the turn, and does not hold it up.
+    async fn run(&mut self) -> Result<Close, StoreError> {
+        if let Some(close) = self.begin().await? {
+            return Ok(close);
+        }
+        let (naming, enough) = (self.session.naming(), self.cancel.child_token());
+        let walk = async {
+            let close = self.walk().await;
+            enough.cancel();
+            close
+        };
+        let (close, ()) = tokio::join!(walk, naming.run(&enough));
+        close
+    }
+
     /// Has hooks see the beginning and the prompts that wait for it; tells if the turn ends with that.
     async fn begin(&mut self) -> Result<Option<Close>, StoreError> {
         let waits = self.has_been_steered();
@@ -139,16 +158,11 @@ impl Turn<'_> {
                 if self.session.crew.awaits_report(self.cancel).await {
                     continue;
                 }
-                let onward = self.session.at_stop(self.held, self.cancel).await?;
-                let ending = match onward {
-                    Onward::GoOn => {
-                        self.held += 1;
-                        continue;
-                    }
-                    Onward::End => Ending::Answered,
-                    Onward::Halt(reason) => Ending::Halted(reason),
-                };
-                return Ok(Close::Ended(ending, stop));
+                match self.session.at_stop(self.held, self.cancel).await? {
+                    Onward::GoOn => self.held += 1,
+                    Onward::End => return Ok(Close::Ended(Ending::Answered, stop)),
+                }
+                continue;
             }
             if let Some(ending) = self.run_calls(&calls, early).await? {
                 return Ok(Close::Ended(ending, stop));
@@ -160,12 +174,14 @@ impl Turn<'_> {
     async fn ask(&mut self) -> Result<(Answered, Early), StoreError> {
         let request = self.session.request();
         let (early, finished_calls) = mpsc::unbounded_channel();
+        let parts = self.session.branch.iter().flat_map(|entry| entry.kind.parts());
         let asking = Asking {
             mind: &self.session.mind,
             events: &self.session.events,
             session: self.session.id,
             target: &self.session.options.target,
             after: self.session.head(),
+            calls: parts.filter_map(Part::as_call).map(|call| call.id.clone()).collect(),
             early,
         };
         let dispatch = dispatch(self.session, self.cancel);

@@ -14,6 +14,9 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
+/// How agents are made and changed; a file counts from the next turn on.
+const CHANGING: &str = "In a shell, caiman agents new, edit, enable, disable NAME changes them.";
+
 fn run(arguments: &str, ctx: &Ctx<'_>) -> Reply {
     let built_in = crew::built_in();
     if !arguments.is_empty() {
@@ -29,7 +32,9 @@ fn run(arguments: &str, ctx: &Ctx<'_>) -> Reply {
         let about = agent.description.lines().next().unwrap_or_default();
         format!("{} ({}): {about}", agent.name, agent.home.source.as_str())
     });
-    Reply::Text(lines.collect::<Vec<_>>().join("\n"))
+    let mut lines: Vec<String> = lines.collect();
+    lines.push(CHANGING.to_owned());
+    Reply::Text(lines.join("\n"))
 }
 
 fn shown(agent: &Agent) -> String {

@@ -8,6 +8,9 @@ use serde_json::Map;
 pub(super) const EXPLORER: &str = "explorer";
 /// Does whatever its parent may.
 pub(super) const GENERAL: &str = "general";
+/// Those that tasks can be given to by name, and the names they have at Claude Code.
+pub(super) const ALIASES: [(&str, &[&str]); 2] =
+    [(EXPLORER, &["explore", "plan"]), (GENERAL, &["general-purpose", "task"])];
 /// Reads the web.
 pub(super) const RESEARCHER: &str = "researcher";
 
@@ -53,11 +56,10 @@ pub fn all() -> Vec<Agent> {
 
 /// A built-in agent by any name it has, here or at Claude Code.
 pub(super) fn find(name: &str) -> Option<Agent> {
-    match name.to_ascii_lowercase().as_str() {
-        EXPLORER | "explore" | "plan" => Some(explorer()),
-        GENERAL | "general-purpose" | "task" => Some(general()),
-        _ => None,
-    }
+    let is_it = |own: &str| own.eq_ignore_ascii_case(name);
+    let (own, _) =
+        ALIASES.iter().find(|(own, others)| is_it(own) || others.iter().any(|it| is_it(it)))?;
+    all().into_iter().find(|agent| agent.name == *own)
 }
 
 /// The agent that looks around.

@@ -1,8 +1,9 @@
 //! Agents in a prompt: those the user names, and those that are new since the model was told of them.
 
-use base::definition::Definitions;
+use base::definition::{Definitions, slug};
 use base::{Entry, EntryKind, Origin, Part, PartBody};
 
+use super::builtin;
 use crate::prompt;
 
 /// What is added to a prompt: the user's wish to delegate, and agents the model does not know of yet.
@@ -10,12 +11,18 @@ pub(super) fn asides(prompt: &[Part], branch: &[Entry], offered: &[(String, Stri
     let said = prompt.iter().filter(|part| part.origin == Origin::User).filter_map(Part::as_text);
     let said: Vec<&str> = said.collect();
     let mut texts = Vec::new();
-    let named: Vec<&str> = offered
-        .iter()
-        .map(|(name, _)| name.as_str())
-        .chain([super::builtin::EXPLORER, super::builtin::GENERAL])
-        .filter(|name| said.iter().any(|text| mentions(text, name)))
-        .collect();
+    let own = offered.iter().map(|(name, _)| (name.as_str(), vec![name.clone(), slug(name)]));
+    let is_own = |name: &str| offered.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    let ours = builtin::ALIASES.iter().filter(|(name, _)| !is_own(name)).map(|(name, aliases)| {
+        let names = std::iter::once(name).chain(*aliases);
+        (*name, names.map(|name| (*name).to_owned()).collect())
+    });
+    let is_named = |names: &[String]| {
+        let is_it = |name: &String| said.iter().any(|text| mentions(text, name));
+        names.iter().filter(|name| !name.is_empty()).any(is_it)
+    };
+    let named: Vec<&str> =
+        own.chain(ours).filter(|(_, names)| is_named(names)).map(|(name, _)| name).collect();
     for name in named {
         texts.push(format!(
             "The user wants the agent `{name}` to do this: call the agent tool with it at once, with all it \
@@ -45,14 +52,23 @@ fn mentions(text: &str, name: &str) -> bool {
 
 /// Whether the model was told of an agent, at the start or since.
 fn is_known(branch: &[Entry], name: &str) -> bool {
-    let line = format!("- {name}:");
+    let described = format!("- {name}:");
+    let tells = |text: &str| {
+        text.lines().any(|line| {
+            let names = line.strip_prefix(prompt::ONLY_NAMED).unwrap_or_default();
+            line.starts_with(&described)
+                || names.split(", ").any(|known| known == name)
+                // Of those that were left out nobody can tell which are new.
+                || line.starts_with(prompt::NOT_NAMED)
+        })
+    };
     branch.iter().any(|entry| match &entry.kind {
-        EntryKind::Prefix { system, .. } => system.iter().any(|text| text.contains(&line)),
+        EntryKind::Prefix { system, .. } => system.iter().any(|text| tells(text)),
         EntryKind::User { parts } => parts
             .iter()
             .filter(|part| part.origin == Origin::System)
             .filter_map(Part::as_text)
-            .any(|text| text.contains(&line)),
+            .any(tells),
         EntryKind::Assistant { .. }
         | EntryKind::ToolResults { .. }
         | EntryKind::Notice { .. }
@@ -76,6 +92,39 @@ pub(super) fn preloaded(names: &[String], definitions: &Definitions) -> Vec<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_agent_is_named_as_one_types_it() {
+        let offered = [("Backend Architect".to_owned(), "Designs".to_owned())];
+        let wished = |text: &str| {
+            let parts = asides(&[Part::user_text(text)], &[], &offered);
+            parts.iter().filter_map(Part::as_text).collect::<String>()
+        };
+        assert!(wished("@agent-backend-architect design it").contains("`Backend Architect`"));
+        assert!(wished("@\"Backend Architect (agent)\" design it").contains("`Backend Architect`"));
+        assert!(wished("@agent-general-purpose do it").contains("`general`"));
+        assert!(wished("@agent-Explore look").contains("`explorer`"));
+        assert_eq!(wished("@agent-backend"), "");
+    }
+
+    #[test]
+    fn agents_that_were_only_named_are_not_new() {
+        let agent = |number: usize| (format!("agent-{number}"), "Helps.".to_owned());
+        let many = |count: usize| (0..count).map(agent).collect::<Vec<_>>();
+        for known in [43, 4_000] {
+            let (system, tools) = (prompt::agent_lines(&many(known)), Vec::new());
+            let kind = EntryKind::Prefix { system, tools, reason: "it begins".to_owned() };
+            let (id, at) = (base::EntryId::new(), base::Timestamp::default());
+            let branch = [Entry { id, parent: None, at, kind }];
+            let told = |offered: usize| asides(&[Part::user_text("go")], &branch, &many(offered));
+            assert_eq!(told(known), [], "{known}");
+            if known == 43 {
+                let news: Vec<Part> = told(44);
+                let news: Vec<&str> = news.iter().filter_map(Part::as_text).collect();
+                assert_eq!(news, ["Agents that have been added:\n- agent-43: Helps."]);
+            }
+        }
+    }
 
     #[test]
     fn an_agent_is_named_by_its_whole_name() {

@@ -5,25 +5,29 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::config::Config;
+use base::Money;
+use base::config::{Agents, Config};
 use base::definition::{Agent, Definitions, Source};
 use base::protocol::Mode;
-use base::{Event, ModelRef, Money};
 use guard::policy::Bound;
 use guard::room::SHOWN;
-use guard::rule::names;
 use guard::{Fence, Rule, Rules};
-use llm::{Reasoning, Target};
+use llm::{Reasoning, Target, Transport};
 use tools::{ToolError, Who};
 
+use super::model::Choice;
+use super::word::{Part, Word, is_all};
 use super::{Kin, builtin, memory};
-use crate::budget::{Budget, Limits};
+use crate::budget::{Budget, Limits, Span};
 use crate::coordinator::Hub;
-use crate::mind::{Mind, Options, Tools};
-use crate::toolset;
+use crate::mind::{Meant, Mind, Options, Tools};
+use crate::{mcp, toolset};
 
 /// How long an errand on the web may take where nobody says otherwise.
 const ERRAND: Duration = Duration::from_mins(5);
+
+/// Names the model of all sub-agents, here as at Claude Code.
+const MODEL_VARIABLE: &str = "CLAUDE_CODE_SUBAGENT_MODEL";
 
 /// How many sub-agents may run at once.
 pub(crate) fn most_running(config: &Config) -> usize {
@@ -46,20 +50,29 @@ pub(super) struct Parent<'a> {
 }
 
 /// The agent a task is for.
-pub(super) fn find(who: &Who, definitions: &Definitions) -> Result<Arc<Agent>, String> {
+pub(super) fn find(
+    who: &Who,
+    definitions: &Definitions,
+    settings: &Agents,
+) -> Result<Arc<Agent>, String> {
     let name = match who {
-        Who::Explorer => return Ok(Arc::new(builtin::explorer())),
+        Who::Explorer => builtin::EXPLORER,
         Who::Researcher { .. } => return Ok(Arc::new(builtin::researcher())),
-        Who::Named(name) => name,
+        Who::Named(name) => name.as_str(),
     };
-    if let Some(agent) = definitions.agent(name) {
+    let is_off = |agent: &Agent| settings.of(&agent.name).is_some_and(|it| it.disabled);
+    // Where none is named it only reads, whatever a project calls its agents.
+    let own = definitions.agent(name).filter(|_| matches!(who, Who::Named(_)));
+    if let Some(agent) = own {
         return Ok(Arc::new(agent.clone()));
     }
-    if let Some(agent) = builtin::find(name) {
+    let ours = builtin::all().into_iter().filter(|agent| !is_off(agent));
+    let ours: Vec<String> = ours.map(|agent| agent.name).collect();
+    if let Some(agent) = builtin::find(name).filter(|agent| ours.contains(&agent.name)) {
         return Ok(Arc::new(agent));
     }
     let mut known: Vec<&str> = definitions.agents.iter().map(|it| it.name.as_str()).collect();
-    known.extend([builtin::EXPLORER, builtin::GENERAL]);
+    known.extend(ours.iter().map(String::as_str));
     Err(format!("There is no agent `{name}`. The agents are: {}.", known.join(", ")))
 }
 
@@ -72,18 +85,47 @@ pub(super) fn confined(room: &Path) -> Result<Fence, ToolError> {
     })
 }
 
-/// What a session that a face opens is run with: as the agent it was begun as, if any.
-pub(crate) fn on_its_own(hub: &Hub, row: &store::Session) -> Result<(Kin, Options), String> {
-    let Some(name) = &row.agent else { return Ok((Kin::default(), hub.options.clone())) };
+/// A session that a face opens.
+pub(crate) struct Own {
+    /// What it is in its family.
+    pub(crate) kin: Kin,
+    /// What it is run with.
+    pub(crate) options: Options,
+    /// What the user should know of it.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What a session that a face opens is run with: as the agent it was begun as, if any, and with the model that
+/// answered last.
+pub(crate) fn on_its_own(hub: &Hub, row: &store::Session) -> Result<Own, String> {
+    let mut own = as_begun(hub, row)?;
+    let last = row.summary.model.as_ref().filter(|_| hub.options.meant == Meant::New);
+    if let Some(last) = last.filter(|last| **last != own.options.target.model_ref()) {
+        match (hub.mind.resolve)(last) {
+            // Who tried the demo and has a key now wants a real answer.
+            Ok(target) if target.transport == Transport::Demo => {}
+            Ok(target) => own.options.target = target,
+            Err(why) => {
+                let now = own.options.target.model_ref();
+                own.notes
+                    .push(format!("{last} cannot go on with this session: {why}. {now} does."));
+            }
+        }
+    }
+    Ok(own)
+}
+
+fn as_begun(hub: &Hub, row: &store::Session) -> Result<Own, String> {
+    let as_ours = |notes| Own { kin: Kin::default(), options: hub.options.clone(), notes };
+    let Some(name) = &row.agent else { return Ok(as_ours(Vec::new())) };
     let definitions = hub.mind.shelf.look(Path::new(&row.summary.folder));
-    let agent = match find(&Who::Named(name.clone()), &definitions) {
+    let agent = match find(&Who::Named(name.clone()), &definitions, &hub.mind.config.agents) {
         Ok(agent) => agent,
         Err(why) if row.summary.entries == 0 => return Err(why),
         // A session outlives the file of the agent it was begun as.
         Err(_) => {
             let text = format!("The agent `{name}` is gone; this session goes on without it.");
-            hub.events.publish(Event::Notice { session: Some(row.summary.id), text });
-            return Ok((Kin::default(), hub.options.clone()));
+            return Ok(as_ours(vec![text]));
         }
     };
     let parent = Parent {
@@ -94,8 +136,9 @@ pub(crate) fn on_its_own(hub: &Hub, row: &store::Session) -> Result<(Kin, Option
         rules: &hub.options.rules,
         folder: Path::new(&row.summary.folder),
     };
-    let options = parent.as_main(&agent)?;
-    Ok((Kin { agent: Some(agent), ..Kin::default() }, options))
+    let (options, notes) = parent.as_main(&agent)?;
+    let kin = Kin { agent: Some(agent), ..Kin::default() };
+    Ok(Own { kin, options, notes })
 }
 
 impl Parent<'_> {
@@ -110,11 +153,15 @@ impl Parent<'_> {
         let mut options = self.narrowed(agent)?;
         let wanted = match who {
             Who::Researcher { .. } => Some("small"),
-            Who::Explorer | Who::Named(_) => model.or(self.chosen(agent)),
+            Who::Explorer | Who::Named(_) => {
+                let of_all = self.mind.env.get(MODEL_VARIABLE);
+                of_all.or(model).or(self.chosen(agent))
+            }
         };
-        match self.model(wanted) {
+        match self.models().of(wanted.unwrap_or_default()) {
             Ok(target) => options.target = target,
             Err(why) => {
+                options.target = self.target.clone();
                 notes.push(format!("{}: {why}; it works with its caller's model", agent.name));
             }
         }
@@ -136,11 +183,18 @@ impl Parent<'_> {
         Ok((options, notes))
     }
 
-    /// What the main agent is run with.
-    fn as_main(&self, agent: &Agent) -> Result<Options, String> {
+    /// What the main agent is run with, and what the user should know of it.
+    fn as_main(&self, agent: &Agent) -> Result<(Options, Vec<String>), String> {
+        let mut notes = Vec::new();
         let mut options = self.narrowed(agent)?;
-        if let Some(target) = self.chosen(agent).and_then(|word| self.model(Some(word)).ok()) {
-            options.target = target;
+        let wanted = self.chosen(agent).filter(|_| self.options.meant == Meant::New);
+        match wanted.map(|word| self.models().of(word)) {
+            Some(Ok(target)) => options.target = target,
+            Some(Err(why)) => {
+                let own = self.target.model_ref();
+                notes.push(format!("{}: {why}; {own} answers", agent.name));
+            }
+            None => {}
         }
         if let Some(mode) = agent.mode {
             options.mode = match agent.home.source {
@@ -151,13 +205,14 @@ impl Parent<'_> {
         }
         options.budget.turn.steps = options.budget.turn.steps.or(agent.max_turns);
         options.rules.deny.extend(denied(agent));
-        Ok(options)
+        Ok((options, notes))
     }
 
     /// The parent's options with the agent's tools.
     fn narrowed(&self, agent: &Agent) -> Result<Options, String> {
         let mut options = self.options.clone();
         options.tools = self.tools(agent)?;
+        options.servers = mcp::of_agent(self.mind, agent).or(options.servers);
         options.system_prompt = None;
         let settings = self.mind.config.agents.of(&agent.name);
         let effort = settings.and_then(|settings| settings.reasoning_effort).or(agent.effort);
@@ -169,8 +224,8 @@ impl Parent<'_> {
         {
             options.more_folders.push(folder);
         }
-        let rules: Vec<Rule> =
-            agent.tools.iter().flatten().filter_map(|word| narrowing(word)).collect();
+        let words = agent.tools.iter().flatten().map(|word| Word::read(word));
+        let rules: Vec<Rule> = words.filter_map(Word::into_rule).collect();
         if !rules.is_empty() {
             options.bounds.push(Bound { agent: agent.name.clone(), rules });
         }
@@ -179,41 +234,32 @@ impl Parent<'_> {
 
     /// The tools an agent gets of those its parent has.
     fn tools(&self, agent: &Agent) -> Result<Tools, String> {
-        let taken: Vec<String> = agent
-            .disallowed_tools
-            .iter()
-            .filter(|it| !it.contains('('))
-            .flat_map(|word| ours(word))
-            .collect();
+        let refused = |why: String| format!("The agent {} cannot be started: {why}.", agent.name);
+        if agent.disallowed_tools.iter().any(|word| is_all(word)) {
+            return Err(refused("its disallowedTools take every tool away".to_owned()));
+        }
+        let taken = agent.disallowed_tools.iter().map(|word| Word::read(word));
+        let taken = taken.filter(|word| !matches!(word.part, Part::Some(_)));
+        let taken: Vec<String> = taken.flat_map(|word| word.tools).collect();
         let wanted = agent.tools.as_ref().filter(|tools| !tools.iter().any(|it| is_all(it)));
-        let Some(wanted) = wanted else {
-            return Ok(match &self.options.tools {
-                Tools::All => Tools::But(taken),
-                Tools::But(names) => Tools::But(names.iter().cloned().chain(taken).collect()),
-                Tools::Only(names) => {
-                    let left = names.iter().filter(|name| !taken.contains(name));
-                    Tools::Only(left.cloned().collect())
-                }
-                Tools::None => Tools::None,
-            });
-        };
-        let mut named: Vec<String> = wanted.iter().flat_map(|word| ours(word)).collect();
+        let Some(wanted) = wanted else { return Ok(without(self.options.tools.clone(), taken)) };
+        let given = wanted.iter().map(|word| Word::read(word));
+        let given = given.filter(|word| !matches!(word.part, Part::Unclear(_)));
+        let mut named: Vec<String> = given.flat_map(|word| word.tools).collect();
         if agent.memory.is_some() {
             named.extend(memory::TOOLS.map(str::to_owned));
         }
-        named.retain(|name| toolset::includes(&self.options.tools, name) && !taken.contains(name));
-        let known = |name: &String| {
+        let known = |name: &str| {
             name.starts_with("mcp_") || self.mind.registry.iter().any(|tool| tool.name() == name)
         };
-        named.retain(known);
-        if named.is_empty() {
+        named.retain(|name| toolset::includes(&self.options.tools, name) && known(name));
+        let tools = without(Tools::Only(named.clone()), taken);
+        if !named.iter().any(|name| toolset::includes(&tools, name)) {
             let list = wanted.join(", ");
-            return Err(format!(
-                "The agent {} cannot be started: none of its tools is here ({list}).",
-                agent.name
-            ));
+            return Err(refused(format!("none of its tools is here ({list})")));
         }
-        Ok(Tools::Only(named))
+        // A name with a star may stand for tools its parent does not have.
+        Ok(without(tools, taken_from(&self.options.tools)))
     }
 
     /// The word for an agent's model: the settings' before its own.
@@ -222,24 +268,9 @@ impl Parent<'_> {
         settings.and_then(|settings| settings.model.as_deref()).or(agent.model.as_deref())
     }
 
-    /// The model a word stands for.
-    fn model(&self, word: Option<&str>) -> Result<Target, String> {
-        let word = word.map(str::trim).unwrap_or_default();
-        let mapped = self.mind.config.agents.models.get(word);
-        let word = mapped.map_or(word, String::as_str);
-        let small = || self.top.small.clone().unwrap_or_else(|| self.target.clone());
-        match word.to_ascii_lowercase().as_str() {
-            "" | "inherit" => Ok(self.target.clone()),
-            "small" | "haiku" => Ok(small()),
-            "large" | "sonnet" | "opus" | "fable" => Ok(self.top.target.clone()),
-            _ => {
-                let model = word.split_once('/').map_or_else(
-                    || ModelRef::new(&self.target.provider, word),
-                    |(provider, model)| ModelRef::new(provider, model),
-                );
-                (self.mind.resolve)(&model)
-            }
-        }
+    /// The models its words can stand for.
+    fn models(&self) -> Choice<'_> {
+        Choice { mind: self.mind, top: self.top, caller: &self.target }
     }
 
     fn budget(&self, agent: &Agent, who: &Who) -> Budget {
@@ -254,29 +285,25 @@ impl Parent<'_> {
             time: settings.max_seconds.map(Duration::from_secs).or(usual),
             ..Limits::default()
         };
-        Budget { turn, ..Budget::default() }
+        Budget { turn, span: Span::Task, ..Budget::default() }
     }
 }
 
-/// Our tools behind a word of an agent's list, patterns taken off.
-fn ours(word: &str) -> Vec<String> {
-    let name = word.split_once('(').map_or(word, |(name, _)| name).trim();
-    match name.strip_prefix("mcp__") {
-        Some(server) if !server.contains("__") => vec![format!("mcp_{server}_*")],
-        Some(_) | None => names::ours(name),
+/// The tools a choice leaves out.
+fn taken_from(tools: &Tools) -> Vec<String> {
+    match tools {
+        Tools::But(of, names) => taken_from(of).into_iter().chain(names.iter().cloned()).collect(),
+        Tools::All | Tools::Only(_) | Tools::None => Vec::new(),
     }
 }
 
-fn is_all(word: &str) -> bool {
-    matches!(word.trim().to_ascii_lowercase().as_str(), "*" | "all" | "all tools")
+/// A choice of tools without some.
+fn without(tools: Tools, taken: Vec<String>) -> Tools {
+    if taken.is_empty() { tools } else { Tools::But(Box::new(tools), taken) }
 }
 
-/// The rule behind a word such as `Bash(git log:*)`; none for a bare name.
-fn narrowing(word: &str) -> Option<Rule> {
-    word.contains('(').then(|| Rule::parse(word).ok()).flatten()
-}
-
-/// What an agent may not do, by rules such as `Bash(rm:*)`.
+/// What an agent may not do with tools it has, by rules such as `Bash(rm:*)`.
 fn denied(agent: &Agent) -> Vec<Rule> {
-    agent.disallowed_tools.iter().filter_map(|word| Rule::parse(word).ok()).collect()
+    let words = agent.disallowed_tools.iter().map(|word| Word::read(word));
+    words.filter_map(Word::into_rule).collect()
 }

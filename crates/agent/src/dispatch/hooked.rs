@@ -1,80 +1,154 @@
 //! What hooks do to a call: they may forbid or change it, answer for the user, and speak to the model.
 
 use std::borrow::Cow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use base::Block;
 use base::protocol::Scope;
 use base::transcript::{Call, CallInput, CallResult, Outcome, Piece};
+use base::{Block, Event};
 use guard::{Action, Decision, Taint, Verdict};
 use tools::registry::AnyCall;
 use tools::{ToolError, claude};
 
-use super::{Answer, Course, Dispatch, Ended};
-use crate::hooks::{Occasion, Ruling, ToolCall, fragment};
+use super::{Course, Dispatch, Ended, Meant, failed};
+use crate::hooks::{Lasting, Occasion, Ruling, ToolCall, fragment};
 
 /// A call as hooks leave it.
 pub(super) struct Heard {
     pub(super) ready: Box<dyn AnyCall>,
     pub(super) actions: Vec<Action>,
-    /// What they want to happen, and why.
-    pub(super) wish: Option<(Decision, String)>,
+    wishes: Vec<Wish>,
+}
+
+/// What the hooks of an event want to happen to a call.
+struct Wish {
+    occasion: Occasion,
+    decision: Decision,
+    reason: String,
 }
 
 impl Dispatch<'_> {
-    /// Lets hooks see a call before it is judged. A changed one is judged as it is then.
-    pub(super) async fn before(
+    /// What becomes of a call: hooks see it before it is judged, and again where somebody would be asked.
+    pub(super) async fn hear_out(
         &self,
-        call: &Call,
+        meant: &Meant<'_>,
         ready: Box<dyn AnyCall>,
         course: &mut Course,
-    ) -> Result<Heard, ToolError> {
-        let actions = ready.actions(self.workspace)?;
-        if !self.hooks.watches(Occasion::PreToolUse) {
-            return Ok(Heard { ready, actions, wish: None });
+    ) -> Result<(Heard, Verdict), Ended> {
+        let actions = self.foreseen(&meant.call, &*ready, course).await?;
+        let mut heard = Heard { ready, actions, wishes: Vec::new() };
+        if self.hooks.watches(Occasion::PreToolUse) {
+            let told = ToolCall { call: &meant.call, actions: &heard.actions };
+            let ruling = self.hooks.before_tool(told, self.cancel).await;
+            heard = self.heed(meant, heard, (Occasion::PreToolUse, &ruling), course).await?;
         }
-        let told = ToolCall { call, actions: &actions };
-        let ruling = self.hooks.before_tool(told, self.cancel).await;
-        if self.cancel.is_cancelled() {
-            // Nobody has judged it: it must not run, however quick it is.
-            return Err(ToolError::Cancelled);
+        let verdict = self.verdict(&meant.call, &heard.actions, &heard.wishes).await;
+        if verdict.decision != Decision::Ask || !self.hooks.watches(Occasion::PermissionRequest) {
+            return Ok((heard, verdict));
         }
-        course.hear(Occasion::PreToolUse, &ruling);
-        let changed = ruling.changed(&told.input(self.workspace.fence.folder()));
-        let wish = ruling.decision.map(|decision| (decision, ruling.reason.unwrap_or_default()));
-        let Some(changed) = changed else { return Ok(Heard { ready, actions, wish }) };
-        let input = claude::ours(&call.name, changed);
-        let other = Call { input: CallInput::sound(input.clone()), ..call.clone() };
-        let ready = self.prepare(&other).map_err(|error| {
-            ToolError::Refused(format!("a hook changed the call's input, and now: {error}"))
-        })?;
-        let actions = ready.actions(self.workspace)?;
-        course.title = ready.title();
-        course.input = Some(input);
-        Ok(Heard { ready, actions, wish })
+        let began = Instant::now();
+        let call = course.as_it_is(&meant.call);
+        let told = ToolCall { call: &call, actions: &heard.actions };
+        let ruling = self.hooks.permission(told, &verdict.grants, self.cancel).await;
+        course.asked += began.elapsed();
+        // Nothing lasts of a yes to a question that no hook may answer.
+        let counts = ruling.decision == Some(Decision::Allow)
+            && self.yields(&meant.call.name, &heard.actions, &verdict);
+        let heard = self.heed(meant, heard, (Occasion::PermissionRequest, &ruling), course).await?;
+        let verdict = self.verdict(&meant.call, &heard.actions, &heard.wishes).await;
+        if counts && verdict.decision == Decision::Allow {
+            self.keep(ruling.lasting, course);
+        }
+        Ok((heard, verdict))
     }
 
-    /// The lock's verdict with what hooks want. They may forbid anything and ask about anything; what they
-    /// allow is not asked, unless it is asked about every time, by a rule, or because of what was read.
-    pub(super) fn weigh(
+    /// Does to a call what the hooks of an event want. A changed one is prepared anew, and judged as it is then.
+    async fn heed(
+        &self,
+        meant: &Meant<'_>,
+        mut heard: Heard,
+        (occasion, ruling): (Occasion, &Ruling),
+        course: &mut Course,
+    ) -> Result<Heard, Ended> {
+        if self.cancel.is_cancelled() {
+            // Nobody has judged it: it must not run, however quick it is.
+            return Err(failed(&ToolError::Cancelled));
+        }
+        course.hear(occasion, ruling);
+        let call = course.as_it_is(&meant.call);
+        let told = ToolCall { call: &call, actions: &heard.actions };
+        if let Some(changed) = ruling.changed(&told.input(&self.workspace.fence)) {
+            let input = claude::ours(&call.name, changed);
+            heard.ready = meant.tool.clone().prepare(input.clone()).map_err(|error| {
+                Ended::Failed(format!("a hook changed the call's input, and now: {error}"))
+            })?;
+            heard.actions = self.foreseen(&meant.call, &*heard.ready, course).await?;
+            // A yes was said to another call.
+            heard.wishes.retain(|wish| wish.decision != Decision::Allow);
+            course.title = heard.ready.title();
+            course.input = Some(input);
+        }
+        let wish = ruling.wish().map(|(decision, reason)| Wish { occasion, decision, reason });
+        heard.wishes.extend(wish);
+        Ok(heard)
+    }
+
+    /// The lock's verdict, with what hooks want.
+    async fn verdict(&self, call: &Call, actions: &[Action], wishes: &[Wish]) -> Verdict {
+        if actions.iter().any(|action| matches!(action, Action::Run { .. })) {
+            self.live.look_for_cage().await;
+        }
+        let verdict = self.live.policy().decide(&call.name, actions, &self.taint);
+        wishes.iter().fold(verdict, |verdict, wish| self.weigh(&call.name, actions, verdict, wish))
+    }
+
+    /// Keeps what hooks want to hold beyond a call they were right to allow.
+    fn keep(&self, lasting: Lasting, course: &mut Course) {
+        if !lasting.rules.is_empty() {
+            course.granted = Some((Scope::Session, lasting.rules));
+        }
+        if let Some(mode) = lasting.mode {
+            self.live.set_mode(mode);
+            let (session, mode) = (self.workspace.session, Some(mode));
+            let (title, model, effort) = (None, None, None);
+            self.events.publish(Event::SessionChanged { session, title, model, effort, mode });
+        }
+    }
+
+    /// What a call would do, found out first where that takes looking or asking somebody; what it looks at for
+    /// that is judged before, for already its errors may quote it.
+    async fn foreseen(
         &self,
         call: &Call,
-        actions: &[Action],
-        mut verdict: Verdict,
-        wish: Option<(Decision, String)>,
-    ) -> Verdict {
-        let Some((decision, reason)) = wish else { return verdict };
-        match decision {
+        ready: &dyn AnyCall,
+        course: &mut Course,
+    ) -> Result<Vec<Action>, Ended> {
+        let failed = |error: ToolError| failed(&error);
+        let looked_at = ready.looks_at(self.workspace).map_err(failed)?;
+        if !looked_at.is_empty() {
+            let verdict = self.verdict(call, &looked_at, &[]).await;
+            self.permit(call, ready, verdict, course).await?;
+        }
+        let foreseeing = self.cancel.run_until_cancelled(ready.foresee(self.workspace)).await;
+        foreseeing.unwrap_or(Err(ToolError::Cancelled)).map_err(failed)?;
+        ready.actions(self.workspace).map_err(failed)
+    }
+
+    /// A verdict with what hooks want. They may forbid anything and ask about anything; what they allow is not
+    /// asked, unless it is asked about every time, by a rule, or because of what was read.
+    fn weigh(&self, tool: &str, actions: &[Action], mut verdict: Verdict, wish: &Wish) -> Verdict {
+        let may_lift = wish.occasion == Occasion::PermissionRequest || verdict.rule.is_none();
+        match wish.decision {
             Decision::Deny => {
                 verdict.decision = Decision::Deny;
-                verdict.reason = format!("a hook said no: {reason}");
+                verdict.reason = format!("a hook said no: {}", wish.reason);
             }
             Decision::Ask if verdict.decision == Decision::Allow => {
                 verdict.decision = Decision::Ask;
-                verdict.reason = format!("a hook wants it asked about: {reason}");
+                verdict.reason = format!("a hook wants it asked about: {}", wish.reason);
                 verdict.grants.clear();
             }
-            Decision::Allow if verdict.rule.is_none() && self.yields(call, actions, &verdict) => {
+            Decision::Allow if may_lift && self.yields(tool, actions, &verdict) => {
                 verdict.decision = Decision::Allow;
             }
             Decision::Ask | Decision::Allow => {}
@@ -84,40 +158,13 @@ impl Dispatch<'_> {
 
     /// Whether a question gives way to a hook's yes: one that a lasting yes would lift, and that is not asked
     /// because of words nobody vouches for.
-    fn yields(&self, call: &Call, actions: &[Action], verdict: &Verdict) -> bool {
+    fn yields(&self, tool: &str, actions: &[Action], verdict: &Verdict) -> bool {
         let is_usual = || {
             let policy = self.live.policy();
             self.taint == Taint::Clean
-                || policy.decide(&call.name, actions, &Taint::Clean).reason == verdict.reason
+                || policy.decide(tool, actions, &Taint::Clean).reason == verdict.reason
         };
         verdict.decision == Decision::Ask && !verdict.grants.is_empty() && is_usual()
-    }
-
-    /// The answer hooks give in the user's place; none if they give none.
-    pub(super) async fn answer_of_hooks(
-        &self,
-        call: &Call,
-        actions: &[Action],
-        verdict: &Verdict,
-        course: &mut Course,
-    ) -> Option<Answer> {
-        if !self.hooks.watches(Occasion::PermissionRequest) {
-            return None;
-        }
-        let call = course.as_it_is(call);
-        let told = ToolCall { call: &call, actions };
-        let ruling = self.hooks.permission(told, &verdict.grants, self.cancel).await;
-        course.hear(Occasion::PermissionRequest, &ruling);
-        match ruling.decision? {
-            Decision::Allow if self.yields(&call, actions, verdict) => {
-                Some(Answer::Yes(Scope::Once, Vec::new()))
-            }
-            Decision::Deny => {
-                let reason = ruling.reason.unwrap_or_default();
-                Some(Answer::No(Ended::Denied(format!("a hook said no: {reason}"))))
-            }
-            Decision::Allow | Decision::Ask => None,
-        }
     }
 
     /// Lets hooks see what came of a call, and speak to the model about it.

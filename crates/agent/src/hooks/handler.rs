@@ -86,12 +86,23 @@ impl Handler {
 
     /// How long it may take.
     pub fn patience(&self) -> Duration {
-        self.hook.timeout_s.map_or(self.occasion.patience(), Duration::from_secs)
+        let own = self.hook.timeout_s.and_then(|wanted| Duration::try_from_secs_f64(wanted).ok());
+        own.unwrap_or(self.occasion.patience())
     }
 
+    /// Whether its yes counts. One that runs for more than was meant can forbid, and no more.
+    pub(super) fn may_allow(&self) -> bool {
+        !matches!(self.matcher, Matcher::Unreadable)
+    }
+
+    /// Whether the event is for it. A condition is about tool calls; of a call whose doings nobody knows it holds.
     fn is_meant(&self, subject: Subject<'_>, call: Option<&Judged<'_>>) -> bool {
-        self.matcher.matches(subject)
-            && self.condition.as_ref().is_none_or(|rule| call.is_none_or(|call| call.is(rule)))
+        let is_about = || match (subject, &self.condition, call) {
+            (Subject::Word(_) | Subject::Nothing, _, _) => false,
+            (Subject::Tool(_), Some(rule), Some(call)) => call.is(rule),
+            (Subject::Tool(_), None, _) | (Subject::Tool(_), _, None) => true,
+        };
+        self.matcher.matches(subject) && (self.hook.condition.is_none() || is_about())
     }
 
     /// Whether it may run now; one that runs once has then had its turn.
@@ -167,11 +178,10 @@ impl Handlers {
                 (None, _) => continue,
             };
             for (position, hook) in list.iter().enumerate() {
-                match made(occasion, source, hook, root) {
-                    Ok(handler) => self.by_occasion[occasion.index()]
-                        .push(Arc::new(Handler { position, ..handler })),
-                    Err(why) => warnings.push(format!("hook {occasion} of {source}: {why}")),
-                }
+                let (handler, trouble) = made(occasion, source, hook, root);
+                let handler = handler.map(|handler| Arc::new(Handler { position, ..handler }));
+                self.by_occasion[occasion.index()].extend(handler);
+                warnings.extend(trouble.map(|why| format!("hook {occasion} of {source}: {why}")));
             }
         }
         warnings
@@ -200,28 +210,32 @@ impl Handlers {
     }
 }
 
+/// A handler that can be run, and what is wrong with it.
 fn made(
     occasion: Occasion,
     source: &Source,
     hook: &Hook,
     root: Option<&Path>,
-) -> Result<Handler, String> {
+) -> (Option<Handler>, Option<String>) {
     if hook.command.trim().is_empty() && hook.url.is_none() {
-        return Err("it has neither `command` nor `url` and is not run".to_owned());
+        return (None, Some("it has neither `command` nor `url` and is not run".to_owned()));
     }
-    let matcher = match (Matcher::parse(hook.matcher.as_deref()), hook.fail) {
-        (Ok(matcher), _) => matcher,
-        // What guards a door guards all doors when nobody can read which one is meant.
-        (Err(_), HookFailure::Closed) => Matcher::Everything,
-        (Err(error), HookFailure::Open) => {
-            let first = error.to_string();
-            let last = first.lines().last().unwrap_or_default().to_owned();
-            return Err(format!(
-                "its matcher is not a regular expression and it is not run: {last}"
-            ));
+    // What guards a door guards all doors when nobody can read which one is meant.
+    let guards = hook.fail == HookFailure::Closed || occasion == Occasion::PreToolUse;
+    let (matcher, trouble) = match Matcher::parse(hook.matcher.as_deref()) {
+        Ok(matcher) => (matcher, None),
+        Err(error) => {
+            let but = if guards { "it runs for everything" } else { "it is not run" };
+            let text = error.to_string();
+            let last = text.lines().last().unwrap_or_default();
+            let trouble = format!("its matcher is not a regular expression and {but}: {last}");
+            if !guards {
+                return (None, Some(trouble));
+            }
+            (Matcher::Unreadable, Some(trouble))
         }
     };
-    Ok(Handler {
+    let handler = Handler {
         occasion,
         source: source.clone(),
         hook: hook.clone(),
@@ -231,7 +245,8 @@ fn made(
         position: 0,
         root: root.map(Path::to_owned),
         spent: AtomicBool::new(false),
-    })
+    };
+    (Some(handler), trouble)
 }
 
 #[cfg(test)]
@@ -271,15 +286,32 @@ mod tests {
     }
 
     #[test]
-    fn an_unreadable_matcher_is_told_and_closes_only_what_fails_closed() {
+    fn an_unreadable_matcher_is_told_and_guards_everything_but_allows_nothing() {
         let broken = Hook { matcher: Some("(".to_owned()), ..hook("a") };
         let closed = Hook { fail: HookFailure::Closed, ..broken.clone() };
         let mut config = Config::default();
-        config.hooks.insert("PreToolUse".to_owned(), vec![broken, closed]);
+        config.hooks.insert("PreToolUse".to_owned(), vec![broken.clone()]);
+        config.hooks.insert("PostToolUse".to_owned(), vec![broken, closed]);
         let (handlers, warnings) = Handlers::new(&config, &[]);
-        assert_eq!((meant(&handlers, "bash").len(), warnings.len()), (1, 1), "{warnings:?}");
+        assert_eq!((meant(&handlers, "bash").len(), warnings.len()), (1, 3), "{warnings:?}");
+        assert_eq!(handlers.of(Occasion::PostToolUse).len(), 1);
+        assert!(!handlers.of(Occasion::PreToolUse)[0].may_allow());
         config.options.disable_hooks = true;
         assert!(Handlers::new(&config, &[]).0.of(Occasion::PreToolUse).is_empty());
+    }
+
+    #[test]
+    fn a_condition_is_about_tool_calls_and_nothing_else() {
+        let only = Hook { condition: Some("Bash(git push:*)".to_owned()), ..hook("a") };
+        let handlers = hooks(&[("Stop", only.clone()), ("PreToolUse", only)]);
+        assert!(handlers.meant(Occasion::Stop, Subject::Nothing, None).is_empty());
+        assert_eq!(meant(&handlers, "bash").len(), 1, "who knows what this call does");
+    }
+
+    #[test]
+    fn a_part_of_a_second_is_patience_enough() {
+        let handlers = hooks(&[("Stop", Hook { timeout_s: Some(0.25), ..hook("a") })]);
+        assert_eq!(handlers.of(Occasion::Stop)[0].patience(), Duration::from_millis(250));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! What a hook applies to: everything, names, or a pattern.
 
+use fancy_regex::{Regex, RegexBuilder};
 use guard::rule::names;
-use regex::Regex;
+
+/// How often a pattern may try again: names are short, and one that needs more is not meant well.
+const BACKTRACKS: usize = 10_000;
 
 /// What an event is about, as matchers see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub enum Subject<'a> {
 #[derive(Debug, Clone)]
 pub(super) enum Matcher {
     Everything,
+    /// Nobody can read what is meant, so everything is.
+    Unreadable,
     /// Any of these names.
     Names(Vec<String>),
     /// Whatever the pattern is found in.
@@ -25,9 +30,9 @@ pub(super) enum Matcher {
 }
 
 impl Matcher {
-    /// Reads a matcher: nothing or `*` is everything, plain words are names, anything else is a pattern that
-    /// may be found anywhere in the name.
-    pub(super) fn parse(text: Option<&str>) -> Result<Self, regex::Error> {
+    /// Reads a matcher: nothing or `*` is everything, plain words are names, anything else is a pattern, as
+    /// JavaScript has them, that may be found anywhere in the name.
+    pub(super) fn parse(text: Option<&str>) -> Result<Self, Box<fancy_regex::Error>> {
         let text = text.map(str::trim).unwrap_or_default();
         if text.is_empty() || text == "*" {
             return Ok(Self::Everything);
@@ -37,21 +42,32 @@ impl Matcher {
             let words = text.split(['|', ',']).map(str::trim).filter(|word| !word.is_empty());
             return Ok(Self::Names(words.map(str::to_owned).collect()));
         }
-        Regex::new(text).map(Self::Pattern)
+        let pattern = RegexBuilder::new(text).backtrack_limit(BACKTRACKS).build();
+        pattern.map(Self::Pattern).map_err(Box::new)
     }
 
     /// Whether the event's subject is meant. A tool may be called by any name the alias table has for it.
     pub(super) fn matches(&self, subject: Subject<'_>) -> bool {
         match (self, subject) {
-            (Self::Everything, _) | (_, Subject::Nothing) => true,
+            (Self::Everything | Self::Unreadable, _) | (_, Subject::Nothing) => true,
             (Self::Names(words), Subject::Word(word)) => words.iter().any(|known| known == word),
             (Self::Names(words), Subject::Tool(tool)) => words.iter().any(|word| is(word, tool)),
-            (Self::Pattern(pattern), Subject::Word(word)) => pattern.is_match(word),
+            (Self::Pattern(pattern), Subject::Word(word)) => is_found(pattern, word),
             (Self::Pattern(pattern), Subject::Tool(tool)) => {
-                names::spellings(tool).iter().any(|name| pattern.is_match(name))
+                let names = names::spellings(tool);
+                let mut found = names.iter().map(|name| is_found(pattern, name));
+                // What a name must not have, none of a tool's names may have.
+                let is_about_absence =
+                    ["(?!", "(?<!"].iter().any(|it| pattern.as_str().contains(it));
+                if is_about_absence { found.all(|it| it) } else { found.any(|it| it) }
             }
         }
     }
+}
+
+/// Whether a pattern is found in a name; one that gives up on it might be.
+fn is_found(pattern: &Regex, name: &str) -> bool {
+    pattern.is_match(name).unwrap_or(true)
 }
 
 fn is(word: &str, tool: &str) -> bool {
@@ -93,9 +109,14 @@ mod tests {
             ("^Read$", "view", true),
             ("^Rea$", "view", false),
             (".*", "anything", true),
+            ("^(?!mcp__).*", "bash", true),
+            ("^(?!mcp__).*", "mcp__git__list", false),
+            ("(a*)*b", "bash", true),
         ] {
             assert_eq!(matches(matcher, tool), expected, "{matcher} {tool}");
         }
+        let words = Matcher::parse(Some("^(?!auto).*")).unwrap();
+        assert!(words.matches(Subject::Word("manual")) && !words.matches(Subject::Word("auto")));
         assert!(Matcher::parse(Some("(")).is_err());
         let manual = Matcher::parse(Some("manual")).unwrap();
         assert!(manual.matches(Subject::Word("manual")) && !manual.matches(Subject::Word("auto")));

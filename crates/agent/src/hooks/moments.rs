@@ -1,23 +1,20 @@
 //! The moments of a session, each with what handlers are told of it.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use base::transcript::{Call, CallResult, Outcome};
 use base::{Block, EntryId};
-use guard::rule::names;
-use guard::{Action, Rule};
-use serde_json::{Map, Value, json};
+use guard::{Action, Fence, Rule};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
-use tools::claude;
 
 use super::handler::Judged;
 use super::matcher::Subject;
 use super::occasion::Occasion;
 use super::ruling::Ruling;
-use super::{Firing, Hooks, fields, lock};
+use super::{Firing, Hooks, telling};
 
 /// How a session begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,13 +45,9 @@ pub(crate) struct ToolCall<'a> {
 }
 
 impl ToolCall<'_> {
-    /// Its input as handlers know it: Claude Code's fields, and whole paths.
-    pub(crate) fn input(&self, folder: &Path) -> Map<String, Value> {
-        let mut input = fields(&claude::input(&self.call.name, &self.call.input.value));
-        if let Some(Value::String(path)) = input.get_mut("file_path") {
-            *path = folder.join(&*path).display().to_string();
-        }
-        input
+    /// Its input as handlers know it.
+    pub(crate) fn input(&self, fence: &Fence) -> Map<String, Value> {
+        telling::input(self.call, fence)
     }
 }
 
@@ -77,8 +70,8 @@ impl Hooks {
             (Some(_), Begin::Resume | Begin::Compact) => return Ruling::default(),
         };
         let fields = match &self.seat.agent {
-            None => json!({ "source": source, "model": model }),
-            Some(_) => json!({}),
+            None => telling::begin(source, model),
+            Some(_) => Map::new(),
         };
         self.fire(Firing { occasion, subject, call: None, fields }, cancel).await
     }
@@ -90,9 +83,8 @@ impl Hooks {
         prompt: &str,
         cancel: &CancellationToken,
     ) -> Ruling {
-        *lock(&self.prompt) = Some(entry);
-        self.holds_compaction.store(false, Ordering::Relaxed);
-        let (occasion, fields) = (Occasion::UserPromptSubmit, json!({ "prompt": prompt }));
+        self.take_up(entry);
+        let (occasion, fields) = (Occasion::UserPromptSubmit, telling::prompt(prompt));
         let firing = Firing { occasion, subject: Subject::Nothing, call: None, fields };
         self.fire(firing, cancel).await
     }
@@ -103,7 +95,7 @@ impl Hooks {
         call: ToolCall<'_>,
         cancel: &CancellationToken,
     ) -> Ruling {
-        let fields = self.call_fields(call);
+        let fields = telling::call(call.call, &self.seat.fence);
         self.fire(self.about(Occasion::PreToolUse, call, fields), cancel).await
     }
 
@@ -114,13 +106,7 @@ impl Hooks {
         grants: &[Rule],
         cancel: &CancellationToken,
     ) -> Ruling {
-        let mut fields = self.call_fields(call);
-        let rules: Vec<Value> = grants.iter().map(suggestion).collect();
-        let suggestion = json!({
-            "type": "addRules", "rules": rules, "behavior": "allow", "destination": "session",
-        });
-        let suggestions = if rules.is_empty() { json!([]) } else { json!([suggestion]) };
-        fields["permission_suggestions"] = suggestions;
+        let fields = telling::permission(call.call, &self.seat.fence, grants);
         self.fire(self.about(Occasion::PermissionRequest, call, fields), cancel).await
     }
 
@@ -132,19 +118,11 @@ impl Hooks {
         took: Duration,
         cancel: &CancellationToken,
     ) -> Ruling {
-        let mut fields = self.call_fields(call);
-        fields["duration_ms"] = json!(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+        let (fence, done) = (&self.seat.fence, (result, shown));
+        let fields = telling::result(call.call, fence, done, took, cancel.is_cancelled());
         let occasion = match result.outcome {
-            Outcome::Done => {
-                let input = call.input(self.seat.fence.folder());
-                fields["tool_response"] = claude::result(result, &input, shown);
-                Occasion::PostToolUse
-            }
-            Outcome::Failed => {
-                fields["error"] = json!(claude::text_of(result));
-                fields["is_interrupt"] = json!(cancel.is_cancelled());
-                Occasion::PostToolUseFailure
-            }
+            Outcome::Done => Occasion::PostToolUse,
+            Outcome::Failed => Occasion::PostToolUseFailure,
         };
         self.fire(self.about(occasion, call, fields), cancel).await
     }
@@ -166,11 +144,8 @@ impl Hooks {
         held: u32,
         cancel: &CancellationToken,
     ) -> Ruling {
-        let mut fields = json!({ "stop_hook_active": held > 0, "last_assistant_message": answer });
+        let fields = telling::stop(answer, held);
         let subject = self.seat.agent.as_ref();
-        if subject.is_some() {
-            fields["agent_transcript_path"] = json!(self.story.path());
-        }
         let subject = subject.map_or(Subject::Nothing, |agent| Subject::Word(&agent.kind));
         let firing = Firing { occasion: self.stop_occasion(), subject, call: None, fields };
         self.fire(firing, cancel).await
@@ -187,7 +162,7 @@ impl Hooks {
             Trigger::Manual => "manual",
             Trigger::Auto => "auto",
         };
-        let fields = json!({ "trigger": word, "custom_instructions": focus.unwrap_or_default() });
+        let fields = telling::compact(word, focus);
         let (occasion, subject) = (Occasion::PreCompact, Subject::Word(word));
         self.fire(Firing { occasion, subject, call: None, fields }, cancel).await
     }
@@ -199,8 +174,7 @@ impl Hooks {
         }
         let hooks = self.clone();
         self.background.spawn(async move {
-            let fields =
-                json!({ "message": message, "title": "Caiman", "notification_type": kind });
+            let fields = telling::notification(kind, &message);
             let (occasion, subject) = (Occasion::Notification, Subject::Word(kind));
             let cancel = hooks.background.token().clone();
             hooks.fire(Firing { occasion, subject, call: None, fields }, &cancel).await;
@@ -212,34 +186,22 @@ impl Hooks {
         let begun = self.begun.load(Ordering::Relaxed);
         if begun && self.seat.agent.is_none() && self.watches(Occasion::SessionEnd) {
             let (occasion, subject) = (Occasion::SessionEnd, Subject::Word(reason));
-            let fields = json!({ "reason": reason });
+            let fields = telling::end(reason);
             let firing = Firing { occasion, subject, call: None, fields };
             self.fire(firing, &CancellationToken::new()).await;
         }
         self.close().await;
     }
 
-    fn about<'a>(&'a self, occasion: Occasion, call: ToolCall<'a>, fields: Value) -> Firing<'a> {
+    fn about<'a>(
+        &'a self,
+        occasion: Occasion,
+        call: ToolCall<'a>,
+        fields: Map<String, Value>,
+    ) -> Firing<'a> {
         let tool = &call.call.name;
         let (actions, fence) = (call.actions, &self.seat.fence);
         let judged = (!actions.is_empty()).then_some(Judged { tool, actions, fence });
         Firing { occasion, subject: Subject::Tool(tool), call: judged, fields }
-    }
-
-    fn call_fields(&self, call: ToolCall<'_>) -> Value {
-        json!({
-            "tool_name": names::claude(&call.call.name),
-            "tool_input": call.input(self.seat.fence.folder()),
-            "tool_use_id": call.call.id,
-        })
-    }
-}
-
-/// A rule as Claude Code suggests it.
-fn suggestion(rule: &Rule) -> Value {
-    let text = rule.to_string();
-    match text.split_once('(').and_then(|(tool, rest)| Some((tool, rest.strip_suffix(')')?))) {
-        Some((tool, content)) => json!({ "toolName": tool, "ruleContent": content }),
-        None => json!({ "toolName": text }),
     }
 }

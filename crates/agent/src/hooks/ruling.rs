@@ -5,6 +5,7 @@ use guard::Decision;
 use serde_json::{Map, Value};
 
 use super::handler::Handler;
+use super::lasting::Lasting;
 use super::said::{Change, Said};
 
 /// What comes of an event.
@@ -16,6 +17,8 @@ pub struct Ruling {
     pub reason: Option<String>,
     /// Changes of the call's input, in the order of the handlers.
     changes: Vec<Change>,
+    /// What shall hold beyond the call.
+    pub lasting: Lasting,
     /// What the call's result shall be.
     pub output: Option<String>,
     /// What the model should know.
@@ -31,17 +34,19 @@ pub struct Ruling {
 impl Ruling {
     /// Takes what one more handler said.
     pub fn take(&mut self, handler: &Handler, said: Said) {
-        let mut said = said;
+        let (mut said, label) = (said, handler.label());
         if let Some(failure) = said.failure.take() {
-            let label = handler.label();
             self.messages.push(format!("the {} hook `{label}`: {failure}", handler.occasion));
             if handler.hook.fail == HookFailure::Closed {
                 said.decision = Some(Decision::Deny);
                 said.reason = Some(format!("the hook `{label}` could not judge it: {failure}"));
             }
         }
+        if !handler.may_allow() {
+            said.decision = said.decision.filter(|decision| *decision != Decision::Allow);
+        }
         if said.decision == Some(Decision::Deny) && said.reason.is_none() {
-            said.reason = Some(format!("the hook `{}` says no", handler.label()));
+            said.reason = Some(format!("the hook `{label}` says no"));
         }
         if said.decision > self.decision {
             self.decision = said.decision;
@@ -50,16 +55,30 @@ impl Ruling {
             self.reason = joined(self.reason.take(), said.reason);
         }
         self.changes.extend(said.input);
+        let left = said.lasting.left.drain(..);
+        self.messages
+            .extend(left.map(|what| format!("the {} hook `{label}`: {what}", handler.occasion)));
+        self.lasting.extend(said.lasting);
         self.output = said.output.or(self.output.take());
         self.context.extend(said.context);
         self.messages.extend(said.message);
-        self.halt = joined(self.halt.take(), said.halt);
+        let unsaid = || format!("the hook `{label}` ended the turn");
+        let halt = said.halt.map(|why| if why.is_empty() { unsaid() } else { why });
+        self.halt = joined(self.halt.take(), halt);
         self.title = said.title.or(self.title.take());
     }
 
     /// Why it shall not happen, if it shall not.
     pub fn no(&self) -> Option<&str> {
         (self.decision == Some(Decision::Deny)).then(|| self.reason.as_deref().unwrap_or_default())
+    }
+
+    /// What they want to happen to a call, and why: whoever ends the turn forbids the call that it is about.
+    pub fn wish(&self) -> Option<(Decision, String)> {
+        if let Some(why) = &self.halt {
+            return Some((Decision::Deny, why.clone()));
+        }
+        Some((self.decision?, self.reason.clone().unwrap_or_default()))
     }
 
     /// The input as the handlers want it; none if they leave it as it is.

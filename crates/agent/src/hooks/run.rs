@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use base::config::Network;
-use base::{Env, SessionId};
+use base::config::{HookShell, Network};
+use base::{Env, Paths, SessionId};
 use guard::process::{Command, Output, Terminals};
 use llm::Http;
 use llm::http::Post;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tools::jobs;
 
 use super::handler::{Handler, Source};
+use crate::skills::recipe::part;
 
 /// Most that is kept of what a handler prints; the rest is read and dropped.
 const OUTPUT_BYTES: usize = 1024 * 1024;
@@ -32,11 +34,19 @@ pub struct Place {
     pub http: Http,
     /// The settings for that.
     pub network: Network,
+    /// Where plugins keep what is theirs.
+    pub plugins: PathBuf,
 }
 
 impl Place {
     /// A session's folder, and our environment with what Claude Code's handlers look for in it.
-    pub fn new(folder: &Path, env: &Env, session: SessionId, network: &Network) -> Self {
+    pub fn new(
+        folder: &Path,
+        env: &Env,
+        session: SessionId,
+        network: &Network,
+        paths: &Paths,
+    ) -> Self {
         let (place, id) = (folder.display().to_string(), session.to_string());
         let more = [
             ("CLAUDECODE", "1".to_owned()),
@@ -48,7 +58,13 @@ impl Place {
             ("CAIMAN_SESSION_ID", id),
         ];
         let env = env.with(more.map(|(name, value)| (name.to_owned(), value)));
-        Self { folder: folder.to_owned(), env, http: Http::new(), network: network.clone() }
+        Self {
+            folder: folder.to_owned(),
+            env,
+            http: Http::new(),
+            network: network.clone(),
+            plugins: paths.data().join("plugins"),
+        }
     }
 }
 
@@ -105,36 +121,50 @@ impl Handler {
     }
 
     fn program(&self, place: &Place) -> Command {
-        let env = place.env.with(self.variables());
+        let env = place.env.with(self.variables(place));
         let line = &self.hook.command;
         let (program, args) = match &self.hook.args {
             Some(args) => {
                 let args = args.iter().map(|arg| filled(arg, &env)).collect();
                 (filled(line, &env), args)
             }
-            None => ("sh".to_owned(), vec!["-c".to_owned(), line.clone()]),
+            None => match self.hook.shell {
+                Some(HookShell::Powershell) => {
+                    let flags = ["-NoProfile", "-NonInteractive", "-Command"];
+                    let args = flags.into_iter().chain([line.as_str()]).map(str::to_owned);
+                    ("pwsh".to_owned(), args.collect())
+                }
+                Some(HookShell::Bash) => ("bash".to_owned(), vec!["-c".to_owned(), line.clone()]),
+                None => (jobs::shell(&env).to_owned(), vec!["-c".to_owned(), line.clone()]),
+            },
         };
         let folder = place.folder.clone();
         Command { program, args, folder, env, cage: None, stdio: Terminals::Apart }
     }
 
-    fn variables(&self) -> BTreeMap<String, String> {
-        let mut variables = BTreeMap::new();
-        let what = match self.source {
+    fn variables(&self, place: &Place) -> BTreeMap<String, String> {
+        let mut folders = Vec::new();
+        let what = match &self.source {
             Source::Skill(_) => "SKILL_DIR",
-            Source::Settings | Source::Plugin(_) | Source::Agent(_) => "PLUGIN_ROOT",
+            Source::Plugin(name) => {
+                folders.push(("PLUGIN_DATA", place.plugins.join(part(name))));
+                "PLUGIN_ROOT"
+            }
+            Source::Settings | Source::Agent(_) => "PLUGIN_ROOT",
         };
-        if let Some(root) = &self.root {
-            let root = root.display().to_string();
-            variables.insert(format!("CLAUDE_{what}"), root.clone());
-            variables.insert(format!("CAIMAN_{what}"), root);
+        folders.extend(self.root.clone().map(|root| (what, root)));
+        let mut variables = BTreeMap::new();
+        for (name, folder) in folders {
+            let folder = folder.display().to_string();
+            variables.insert(format!("CLAUDE_{name}"), folder.clone());
+            variables.insert(format!("CAIMAN_{name}"), folder);
         }
         variables.insert("CAIMAN_HOOK_EVENT".to_owned(), self.occasion.name().to_owned());
         variables
     }
 
     async fn post(&self, url: &str, input: &str, place: &Place) -> Ended {
-        let env = place.env.with(self.variables());
+        let env = place.env.with(self.variables(place));
         let headers = self.hook.headers.iter();
         let headers =
             headers.map(|(name, value)| (name.clone(), self.header(value, &place.env))).collect();
@@ -212,7 +242,7 @@ async fn keep(output: Option<Output>, kept: &mut Vec<u8>) {
 /// A text with the folders that Claude Code puts in: `${CLAUDE_PROJECT_DIR}` and its like.
 fn filled(text: &str, env: &Env) -> String {
     replaced(text, |name| {
-        let folders = ["_PROJECT_DIR", "_PLUGIN_ROOT", "_SKILL_DIR"];
+        let folders = ["_PROJECT_DIR", "_PLUGIN_ROOT", "_PLUGIN_DATA", "_SKILL_DIR"];
         let is_folder = folders.iter().any(|ending| name.ends_with(ending));
         env.get(name).filter(|_| is_folder).map(str::to_owned)
     })

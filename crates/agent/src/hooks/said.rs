@@ -3,6 +3,7 @@
 use guard::Decision;
 use serde_json::{Map, Value};
 
+use super::lasting::Lasting;
 use super::occasion::Occasion;
 use super::run::Ended;
 
@@ -20,6 +21,8 @@ pub struct Said {
     pub reason: Option<String>,
     /// What the call's input shall be.
     pub input: Option<Change>,
+    /// What shall hold beyond the call.
+    pub lasting: Lasting,
     /// What the call's result shall be.
     pub output: Option<String>,
     /// What the model should know.
@@ -140,11 +143,13 @@ fn understood(occasion: Occasion, words: &Map<String, Value>) -> Said {
     let halt = stops.then(|| text(words, "stopReason").or(reason.clone()).unwrap_or_default());
     let whole = object(special, "updatedInput").or_else(|| object(answer, "updatedInput"));
     let patch = || object(words, "updated_input").map(Change::Fields);
+    let lasting = answer.get("updatedPermissions").and_then(Value::as_array);
     let output = special.get("updatedToolOutput").or(special.get("updatedMCPToolOutput"));
     Said {
         decision: decision.as_deref().and_then(decided),
         reason,
         input: whole.map(Change::Whole).or_else(patch),
+        lasting: lasting.map(|updates| Lasting::read(updates)).unwrap_or_default(),
         output: output.filter(|output| !output.is_null()).map(plain),
         context: context(special, words),
         message: text(words, "systemMessage"),

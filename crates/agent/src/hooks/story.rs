@@ -32,9 +32,8 @@ struct Told {
 }
 
 impl Story {
-    /// The story of a session that works in `folder`; its file is made in `home` when something is told.
-    pub(super) fn new(home: &Path, session: SessionId, folder: &Path) -> Self {
-        let path = home.join("transcripts").join(format!("{session}.jsonl"));
+    /// The story of a session that works in `folder`; its file is made when something is told.
+    pub(super) fn new(path: PathBuf, session: SessionId, folder: &Path) -> Self {
         Self { path, session, folder: folder.to_owned(), told: Mutex::default() }
     }
 
@@ -166,7 +165,8 @@ mod tests {
     #[test]
     fn a_story_grows_at_its_end_and_begins_anew_on_another_branch() {
         let dir = tempfile::tempdir().unwrap();
-        let story = Story::new(dir.path(), SessionId::new(), dir.path());
+        let path = dir.path().join("transcripts/story.jsonl");
+        let story = Story::new(path, SessionId::new(), dir.path());
         story.tell(&[]).unwrap();
         assert_eq!(texts(&story), Vec::<String>::new());
         let mut branch = vec![said("one"), said("two")];

@@ -1,22 +1,29 @@
-//! What may follow a slash or an at sign: commands, skills, agents.
+//! What may follow a slash or an at sign: commands, skills, agents, prompts and resources of servers.
 
 use base::definition::{Agent, Definitions, Home, Skill};
 use base::protocol::{Offer, OfferKind};
 
 use crate::commands;
 use crate::crew;
+use crate::mcp::{self, prompts};
+use crate::mind::Mind;
 use crate::skills::{invoke, is_for_user};
 
 /// Longest description, in characters: it stands in one line.
 const ABOUT_CHARS: usize = 200;
 
-/// Everything that can be called from a folder: commands first, then skills, then agents, each by name.
-pub(super) fn of(definitions: &Definitions) -> Vec<Offer> {
+/// Everything that can be called from a folder: commands first, then skills, then agents, each by name; what
+/// servers let be read comes last.
+pub(super) fn of(mind: &Mind, definitions: &Definitions) -> Vec<Offer> {
+    let mut servers = mind.mcp.names();
+    servers.extend(mcp::of_plugins(mind, definitions));
     let mut all = built_in();
     all.extend(custom(definitions));
+    all.extend(prompts::offers(mind, &servers));
     all.sort_by(|one, other| one.name.cmp(&other.name));
     all.extend(sorted(definitions.skills.iter().filter_map(skill)));
     all.extend(sorted(agents(definitions).into_iter().map(|it| agent(&it))));
+    all.extend(prompts::readable(mind, &servers));
     all
 }
 

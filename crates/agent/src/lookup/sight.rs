@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use base::protocol::{ClientError, ModelChoice};
 use base::transcript::prefix;
-use base::{Entry, ModelRef, SessionId};
+use base::{Entry, Event, ModelRef, SessionId};
 use store::{By, UsageQuery};
 use tools::Workspace;
 
@@ -26,6 +26,8 @@ pub(crate) struct Sight {
     pub(crate) live: Arc<Live>,
     pub(crate) events: Events,
     pub(crate) workspace: Arc<Workspace>,
+    /// How faces were told that it began to work for another session; none for one that a face began.
+    pub(crate) begun: Option<Arc<Event>>,
     folder: String,
     style: String,
 }
@@ -39,6 +41,7 @@ impl Sight {
             live: session.live.clone(),
             events: session.events.clone(),
             workspace: session.workspace.clone(),
+            begun: session.kin.above.as_ref().map(|above| above.begun.clone()),
             folder: session.workspace.fence.folder().display().to_string(),
             style: session.style_name().to_owned(),
         }

@@ -14,7 +14,7 @@ use crate::coordinator::{Hub, refused};
 /// Characters of a checkpoint's label.
 const LABEL: usize = 100;
 /// Most prompts of a history.
-const HISTORY: usize = 200;
+const HISTORY: usize = 2_000;
 
 impl Hub {
     /// Sessions in which something was said. What was said since the last search is read first.

@@ -132,3 +132,18 @@ fn a_style_replaces_how_we_answer_but_not_what_we_do_not_do() {
     style.body = "é".repeat(STYLE_BYTES);
     assert!(work(Some(&style)).len() < STYLE_BYTES + 3_000);
 }
+
+#[test]
+fn many_agents_are_named_and_the_list_ends_somewhere() {
+    let agents = |count: usize| -> Vec<(String, String)> {
+        (0..count).map(|number| (format!("agent-{number}"), "Helps.".to_owned())).collect()
+    };
+    assert_eq!(agent_lines(&agents(40)).len(), 40);
+    let lines = agent_lines(&agents(43));
+    assert_eq!(lines.len(), 41);
+    assert_eq!(lines[40], "- also: agent-40, agent-41, agent-42");
+    let lines = agent_lines(&agents(4_000));
+    assert_eq!(lines.len(), 42, "those in full, the names, and how many are left");
+    assert!(lines[40].chars().count() <= NAMES_CHARS + ONLY_NAMED.len(), "{}", lines[40].len());
+    assert!(lines[41].starts_with(NOT_NAMED), "{}", lines[41]);
+}

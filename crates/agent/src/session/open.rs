@@ -1,18 +1,22 @@
 //! Opening a stored session: its hands, what it may do and spend, and what it is in its family.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use base::{Env, Event, Money, SessionId, Timestamp};
+use base::config::provider::Wire;
+use base::{Entry, Env, Event, Money, SessionId, Timestamp};
 use futures::future::BoxFuture;
 use guard::policy::CageState;
 use guard::process::child_env;
 use guard::{Fence, Policy, Rule, Taint};
+use links::lsp::Fit;
+use llm::Target;
 use store::{By, StoreError, UsageQuery};
 use tools::jobs::Jobs;
+use tools::mcp::Lending;
 use tools::web::Web;
-use tools::{Desk, DeskError, Question, Workspace};
+use tools::{Code, Desk, DeskError, Question, Workspace};
 
 use super::{Session, SessionError, stain, taint_of};
 use crate::approvals::Waiting;
@@ -22,6 +26,7 @@ use crate::crew::{Crew, Kin, Spawning};
 use crate::events::Events;
 use crate::hooks::{Hooks, Seat};
 use crate::live::Live;
+use crate::mcp::{self, Sampling};
 use crate::mind::{Mind, Options, Presence};
 use crate::purse::Purse;
 use crate::queue::Queue;
@@ -37,21 +42,14 @@ impl Session {
     ) -> Result<Self, SessionError> {
         let (mind, events, waiting) = (hub.mind.clone(), hub.events.clone(), hub.waiting.clone());
         let (id, folder) = (row.summary.id, row.summary.folder.clone());
-        let fence = match &kin.lock {
-            Some(lock) => lock.fence.clone(),
-            None => Fence::new(folder.as_ref(), &options.more_folders, mind.paths.home())
-                .map_err(|source| SessionError::Folder { folder, source })?,
-        };
+        let fence = fence(&mind, folder, &options, &kin)?;
         let branch = mind.store.branch(id).await?;
         // A task was put into words by one who may have read them elsewhere.
         let from_above = kin.above.as_ref().map_or(Taint::Clean, |above| above.live.taint());
         let taint = branch.iter().map(taint_of).fold(from_above, stain);
         let mut policy = policy(&options, &fence);
         if kin.above.is_none() {
-            for grant in mind.store.grants(Some(id), row.project.clone()).await? {
-                // A rule this version no longer understands allows nothing.
-                policy.rules.allow.extend(Rule::parse(&grant.rule));
-            }
+            policy.rules.allow.extend(granted(&mind, &row).await?);
         }
         let above = kin.above.as_ref().filter(|_| !kin.is_confined());
         let live = Live {
@@ -70,17 +68,13 @@ impl Session {
         };
         let desk = desk(hub, id, &kin);
         let web = web(hub, id, &kin);
-        // Whoever is locked in finds its long output where it is.
-        let spill = kin.lock.as_ref().map_or_else(
-            || mind.paths.data().join("output").join(id.to_string()),
-            |lock| lock.room.join("output"),
-        );
+        let spill = spill(&mind, id, &kin);
         let live = Arc::new(live);
         let (tally, day_cost) = (spent_before(&mind, id).await?, spent_today(&mind).await?);
         let purse_above = kin.above.as_ref().map(|above| above.purse.clone());
         let purse = Arc::new(Purse::new(options.budget, tally, day_cost, purse_above));
         let crew = Arc::new(Crew::new(hub, &row, &kin, &options, (&live, &purse)));
-        let hooks = Hooks::for_session(Seat {
+        let seat = Seat {
             mind: mind.clone(),
             events: events.clone(),
             live: live.clone(),
@@ -88,10 +82,18 @@ impl Session {
             fence: fence.clone(),
             spill: spill.clone(),
             agent: kin.seated(id),
-        });
-        if let Some(agent) = &kin.agent {
-            hooks.adopt_agent(agent);
-        }
+        };
+        let hooks = hooks(seat, &kin);
+        // Sub-agents find what their parent has found.
+        let is_root = kin.above.is_none();
+        let say = |text| {
+            if is_root {
+                events.publish(Event::Notice { session: Some(id), text });
+            }
+        };
+        let code = code(&mind, &fence, say).await;
+        let place = (id, fence.folder(), branch.as_slice());
+        let mcp = lending(hub, place, (&options, &kin), (&live, &purse));
         let book = Arc::new(Book::new(mind.clone(), live.clone(), hooks.clone()));
         let workspace = Workspace {
             session: id,
@@ -104,10 +106,14 @@ impl Session {
             spill,
             cache: mind.paths.cache().to_owned(),
             sees_images: options.target.model.supports_attachments,
+            hears_sound: hears(&options.target),
             web,
             desk,
             spawner: Arc::new(Spawning(crew.clone())),
             skills: book.clone(),
+            code,
+            editor: mind.editor.clone(),
+            mcp,
             redactor: mind.redactor.clone(),
         };
         book.open(&branch, &taint, workspace.fence.folder());
@@ -133,6 +139,42 @@ impl Session {
     }
 }
 
+/// What watches a session: the hooks of the settings, of its agent, and of the skill it works on.
+fn hooks(seat: Seat, kin: &Kin) -> Arc<Hooks> {
+    let hooks = Hooks::for_session(seat);
+    if let Some(agent) = &kin.agent {
+        hooks.adopt_agent(agent);
+    }
+    if let Some(skill) = &kin.skill {
+        hooks.adopt_skill(skill);
+    }
+    hooks
+}
+
+/// The folders a session works in; those of its lock where it is locked in.
+fn fence(mind: &Mind, folder: String, options: &Options, kin: &Kin) -> Result<Fence, SessionError> {
+    if let Some(lock) = &kin.lock {
+        return Ok(lock.fence.clone());
+    }
+    Fence::new(folder.as_ref(), &options.more_folders, mind.paths.home())
+        .map_err(|source| SessionError::Folder { folder, source })
+}
+
+/// Where its long output goes. Whoever is locked in finds it where it is.
+fn spill(mind: &Mind, session: SessionId, kin: &Kin) -> PathBuf {
+    kin.lock.as_ref().map_or_else(
+        || mind.paths.data().join("output").join(session.to_string()),
+        |lock| lock.room.join("output"),
+    )
+}
+
+/// What the user has allowed for a session and its project.
+async fn granted(mind: &Mind, row: &store::Session) -> Result<Vec<Rule>, SessionError> {
+    let grants = mind.store.grants(Some(row.summary.id), row.project.clone()).await?;
+    // A rule this version no longer understands allows nothing.
+    Ok(grants.iter().filter_map(|grant| Rule::parse(&grant.rule).ok()).collect())
+}
+
 /// What decides about calls, before the user's stored answers are added.
 fn policy(options: &Options, fence: &Fence) -> Policy {
     Policy {
@@ -142,6 +184,48 @@ fn policy(options: &Options, fence: &Fence) -> Policy {
         cage: CageState::Missing,
         bounds: options.bounds.clone(),
     }
+}
+
+/// What language servers know of its folder: looked for once, so that its tools stay what they are. Whoever
+/// is locked in works on no code.
+async fn code(mind: &Mind, fence: &Fence, say: impl Fn(String)) -> Code {
+    if fence.is_confined() {
+        return Code::default();
+    }
+    let (lsp, folder) = (mind.lsp.clone(), fence.folder().to_owned());
+    let fit = tokio::task::spawn_blocking(move || lsp.fit(&folder)).await.unwrap_or(Fit::None);
+    if let Fit::Untrusted(server) = &fit {
+        say(format!(
+            "{server} would run code of this project, so it waits until you trust it: caiman trust"
+        ));
+    }
+    Code { lsp: mind.lsp.clone(), fits: fit == Fit::Yes }
+}
+
+/// What MCP servers lend it. Those that must still tell are woken, and nobody waits for them; the others wake when
+/// they are needed.
+fn lending(
+    hub: &Hub,
+    (session, folder, branch): (SessionId, &Path, &[Entry]),
+    (options, kin): (&Options, &Kin),
+    (live, purse): (&Arc<Live>, &Arc<Purse>),
+) -> Lending {
+    let sampling = Sampling {
+        mind: hub.mind.clone(),
+        events: hub.events.clone(),
+        waiting: hub.waiting.clone(),
+        session,
+        live: live.clone(),
+        purse: purse.clone(),
+        small: options.small.clone(),
+        agent: kin.above.as_ref().and(kin.agent_name()),
+    };
+    let lending = mcp::lending(&hub.mind, (options, kin), folder, sampling);
+    mcp::recall(&lending, branch);
+    // Who works for another session need not tell what that one has told.
+    let reports = kin.above.is_none().then_some(session);
+    mcp::wake(hub, &hub.mind.mcp.stale(lending.servers()), reports);
+    lending
 }
 
 /// Whom its tools can ask something.
@@ -167,6 +251,12 @@ fn web(hub: &Hub, session: SessionId, kin: &Kin) -> Web {
         hub.events.publish(Event::Notice { session: Some(session), text });
     }
     web
+}
+
+/// Whether a model can listen. Chat has words for sound, too, but most models behind it refuse a request with
+/// any.
+fn hears(target: &Target) -> bool {
+    target.model.supports_attachments && target.wire == Wire::Gemini
 }
 
 /// The environment of its processes. What the settings name for commands is meant for them, secret or not.
@@ -230,12 +320,10 @@ impl Desk for Faces {
     fn ask(&self, questions: Vec<Question>) -> BoxFuture<'_, Result<Vec<String>, DeskError>> {
         Box::pin(async move {
             let session = self.session;
-            let (request, answers) = self.waiting.question(session);
             let agent = self.agent.clone();
-            self.events.publish(Event::QuestionAsked { session, request, agent, questions });
-            let answers = answers.await;
-            self.events.publish(Event::Settled { session, request });
-            answers.map_err(|_| DeskError::Declined)
+            let asked = |request| Event::QuestionAsked { session, request, agent, questions };
+            let pending = self.waiting.question(&self.events, session, asked);
+            pending.answer().await.ok_or(DeskError::Declined)
         })
     }
 }

@@ -2,19 +2,20 @@
 //! reaches the commands in it, and then begins a turn like any other prompt.
 
 use base::definition::skill::Context;
-use base::definition::{Command, Definitions, Skill};
+use base::definition::{Definitions, Skill};
 use base::protocol::Delivery;
-use base::{CallId, EntryId, ModelRef, Origin, Part, PartBody};
-use llm::Target;
+use base::{CallId, EntryId, Origin, Part, PartBody};
+use llm::{Reasoning, Target};
 use store::{Queued, StoreError};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tools::{Progress, ToolCtx, ToolError};
 
 use super::fill::FillError;
+use super::is_for_user;
 use super::recipe::{Recipe, Terms};
-use super::{fork, is_for_user};
 use crate::commands;
+use crate::crew::Choice;
 use crate::lane::Answered;
 use crate::session::Session;
 use crate::turn::{Close, run_turn};
@@ -22,14 +23,16 @@ use crate::turn::{Close, run_turn};
 /// A call of a skill or a custom command by the user.
 #[derive(Debug)]
 pub(crate) struct Invocation {
-    what: What,
+    kind: Kind,
+    skill: Skill,
     recipe: Recipe,
     arguments: String,
 }
 
-#[derive(Debug)]
-enum What {
-    Skill(Box<Skill>),
+/// Which of the two was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Skill,
     Command,
 }
 
@@ -67,13 +70,14 @@ impl Session {
             return None;
         }
         let definitions = self.definitions();
-        let (what, recipe) = if let Some(skill) = skill(&definitions, name) {
-            (What::Skill(Box::new(skill.clone())), Recipe::of_skill(skill, &definitions))
+        let (kind, skill, recipe) = if let Some(skill) = skill(&definitions, name) {
+            (Kind::Skill, skill, Recipe::of_skill(skill, &definitions))
         } else {
-            let command: &Command = definitions.command(name)?;
-            (What::Command, Recipe::of_command(command, &definitions))
+            let command = definitions.command(name)?;
+            (Kind::Command, command, Recipe::of_command(command, &definitions))
         };
-        Some(Invocation { what, recipe, arguments: arguments.to_owned() })
+        let (skill, arguments) = (skill.clone(), arguments.to_owned());
+        Some(Invocation { kind, skill, recipe, arguments })
     }
 
     /// Makes the text of a call and runs the turn it begins. The one who called hears once the text is
@@ -94,27 +98,40 @@ impl Session {
         };
         let at = self.mind.clock.now();
         let said = Queued { entry: EntryId::new(), at, delivery: Delivery::Queue, parts };
-        let terms = Terms::of(&invocation.recipe, self.workspace.fence.folder());
+        // The terms of what is forked were its sub-agent's.
+        let terms = match invocation.skill.context {
+            Context::Fork => Terms::default(),
+            Context::Here => Terms::of(&invocation.recipe, self.workspace.fence.folder()),
+        };
         self.live.lend_with(said.entry, terms.rules);
         if let Err(error) = self.hand_over(said).await {
             drop(answer.send(Answered::Refused(error.to_string())));
             return Ok(None);
         }
-        if let What::Skill(skill) = &invocation.what {
-            self.hooks.adopt_skill(skill);
+        if invocation.skill.context == Context::Here {
+            self.hooks.adopt_skill(&invocation.skill);
         }
         drop(answer.send(Answered::Begun));
-        let other = terms.model.and_then(|model| self.model_named(&model));
-        let Some(other) = other else { return Box::pin(run_turn(self, cancel)).await.map(Some) };
-        let own = self.options.target.clone();
-        self.live.set_target(other);
+        let own = (self.options.target.clone(), self.options.reasoning);
+        let model = terms.model.and_then(|model| self.model_named(&model));
+        if let Some(model) = &model {
+            self.live.set_target(model.clone());
+        }
+        if let Some(effort) = terms.effort {
+            self.live.set_reasoning(Reasoning::Effort(effort));
+        }
         let worked = Box::pin(run_turn(self, cancel)).await;
-        self.live.set_target_unless_wished(own);
+        if model.is_some() {
+            self.live.set_target_unless_wished(own.0);
+        }
+        if terms.effort.is_some() {
+            self.live.set_reasoning_unless_wished(own.1);
+        }
         worked.map(Some)
     }
 
     /// Makes a prompt durable: as an entry, or where hooks see it before it becomes one.
-    async fn hand_over(&mut self, said: Queued) -> Result<(), StoreError> {
+    pub(crate) async fn hand_over(&mut self, said: Queued) -> Result<(), StoreError> {
         if !self.screens_prompts() {
             return self.take_prompts(vec![said]).await;
         }
@@ -128,11 +145,12 @@ impl Session {
         invocation: &Invocation,
         cancel: &CancellationToken,
     ) -> Result<Vec<Part>, InvokeError> {
-        let Invocation { what, recipe, arguments } = invocation;
+        let Invocation { kind, skill, recipe, arguments } = invocation;
         let name = || recipe.name.clone();
         let ctx = ToolCtx {
             workspace: self.workspace.clone(),
             call: CallId::generate(),
+            policy: self.live.policy(),
             cage: None,
             cancel: cancel.clone(),
             progress: Progress::none(),
@@ -140,42 +158,37 @@ impl Session {
         let text = self.book.text(recipe, arguments, &ctx).await;
         let text = text.map_err(|source| InvokeError::Text { name: name(), source })?;
         let text = self.mind.redactor.text(&text).into_owned();
-        match what {
-            What::Command => Ok(vec![Part::user_text(text)]),
-            What::Skill(skill) if skill.context == Context::Fork => {
-                let report = fork(skill, text, &ctx).await;
-                let report = report.map_err(|source| InvokeError::Fork { name: name(), source })?;
-                let intro = format!(
-                    "The user called the skill `{}`; a sub-agent worked on it and reports:",
-                    skill.name
-                );
-                let intro = PartBody::Text { text: intro };
-                let words = PartBody::Text { text: report.text };
-                Ok(vec![Part::new(intro, Origin::System), Part::new(words, report.origin)])
-            }
-            What::Skill(skill) => {
-                let origin = Origin::Skill(skill.name.clone());
-                Ok(vec![Part::new(PartBody::Text { text }, origin)])
-            }
+        if skill.context == Context::Fork {
+            let report = self.book.fork(skill, recipe, text, &ctx).await;
+            let report = report.map_err(|source| InvokeError::Fork { name: name(), source })?;
+            let what = match kind {
+                Kind::Skill => "skill",
+                Kind::Command => "command",
+            };
+            let intro = format!(
+                "The user called the {what} `{}`; a sub-agent worked on it and reports:",
+                skill.name
+            );
+            let intro = PartBody::Text { text: intro };
+            let words = PartBody::Text { text: report.text };
+            return Ok(vec![Part::new(intro, Origin::System), Part::new(words, report.origin)]);
         }
+        Ok(vec![match kind {
+            Kind::Command => Part::user_text(text),
+            Kind::Skill => Part::new(PartBody::Text { text }, Origin::Skill(skill.name.clone())),
+        }])
     }
 
     /// The model a definition names; none for the session's own.
-    fn model_named(&self, name: &str) -> Option<Target> {
-        let name = name.trim();
-        let name = self.mind.config.agents.models.get(name).map_or(name, String::as_str);
-        match name.to_ascii_lowercase().as_str() {
-            "" | "inherit" | "large" | "sonnet" | "opus" | "fable" => return None,
-            "small" | "haiku" => return self.options.small.clone(),
-            _ => {}
+    fn model_named(&self, word: &str) -> Option<Target> {
+        let caller = &self.options.target;
+        let own = caller.model_ref();
+        match (Choice { mind: &self.mind, top: &self.options, caller }).of(word) {
+            Ok(target) => Some(target).filter(|target| target.model_ref() != own),
+            Err(why) => {
+                self.say_notice(&format!("The skill's model: {why}; {own} answers."));
+                None
+            }
         }
-        let model = name.parse::<ModelRef>();
-        let model = model.unwrap_or_else(|_| ModelRef::new(&self.options.target.provider, name));
-        let target = (self.mind.resolve)(&model).ok();
-        if target.is_none() {
-            let own = self.options.target.model_ref();
-            self.say_notice(&format!("There is no model `{name}` here; {own} answers."));
-        }
-        target
     }
 }

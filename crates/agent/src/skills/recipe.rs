@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use base::Effort;
 use base::Paths;
-use base::definition::{Command, Definitions, Home, Skill, Source, Standing};
+use base::definition::{Definitions, Home, Skill, Source, Standing};
 use guard::rule::Source as Owner;
 use guard::{Rule, Rules};
 use tools::Workspace;
@@ -26,6 +27,7 @@ pub(crate) struct Recipe {
     allowed_tools: Vec<String>,
     disallowed_tools: Vec<String>,
     model: Option<String>,
+    effort: Option<Effort>,
 }
 
 /// What holds while a called skill or command is in use.
@@ -33,8 +35,11 @@ pub(crate) struct Recipe {
 pub(crate) struct Terms {
     /// Rules that hold until the user's next word.
     pub(crate) rules: Rules,
-    /// The model of the turn, as written.
+    /// The model of the turn, as written. One that the model itself loads leaves the turn to the model that
+    /// runs it: another would read the whole context anew, uncached, and hand it back after a step.
     pub(crate) model: Option<String>,
+    /// How hard it thinks.
+    pub(crate) effort: Option<Effort>,
 }
 
 /// Where a recipe is used.
@@ -57,24 +62,15 @@ impl Recipe {
             plugin: plugin(&skill.home, definitions),
             allowed_tools: skill.allowed_tools.clone(),
             disallowed_tools: skill.disallowed_tools.clone(),
-            // A skill's model is for one that is forked.
-            model: None,
+            model: skill.model.clone(),
+            effort: skill.effort,
         }
     }
 
-    pub(crate) fn of_command(command: &Command, definitions: &Definitions) -> Self {
-        Self {
-            name: command.name.clone(),
-            standing: command.home.standing,
-            body: command.body.clone(),
-            arguments: command.arguments.clone(),
-            folder: None,
-            file_folder: command.home.file.as_deref().and_then(Path::parent).map(real),
-            plugin: plugin(&command.home, definitions),
-            allowed_tools: command.allowed_tools.clone(),
-            disallowed_tools: Vec::new(),
-            model: command.model.clone(),
-        }
+    /// A command has no folder of its own.
+    pub(crate) fn of_command(command: &Skill, definitions: &Definitions) -> Self {
+        let file_folder = command.home.file.as_deref().and_then(Path::parent).map(real);
+        Self { folder: None, file_folder, ..Self::of_skill(command, definitions) }
     }
 
     pub(crate) fn template(&self) -> Template<'_> {
@@ -108,7 +104,7 @@ impl Recipe {
             variables = variables.with_place("SKILL_DIR", folder);
         }
         if let Some((name, folder)) = &self.plugin {
-            let kept = place.paths.data().join("plugins").join(plain(name));
+            let kept = place.paths.data().join("plugins").join(part(name));
             variables =
                 variables.with_place("PLUGIN_ROOT", folder).with_place("PLUGIN_DATA", &kept);
         }
@@ -130,7 +126,7 @@ impl Terms {
             let allowed = recipe.allowed_tools.iter().filter_map(read);
             rules.allow.extend(allowed.filter(|rule| !rule.is_unanchored()));
         }
-        Self { rules, model: recipe.model.clone() }
+        Self { rules, model: recipe.model.clone(), effort: recipe.effort }
     }
 }
 
@@ -158,7 +154,7 @@ fn real(folder: &Path) -> PathBuf {
 }
 
 /// A plugin's name as one part of a path.
-fn plain(name: &str) -> String {
+pub(crate) fn part(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
     name.chars().map(plain).collect()
 }

@@ -148,42 +148,6 @@ async fn an_agent_is_the_main_one_when_asked_for() {
 }
 
 #[tokio::test]
-async fn an_agent_in_a_worktree_reports_what_it_changed() {
-    let agent =
-        "---\nname: tryer\ndescription: Tries things\nisolation: worktree\n---\nYou try things.\n";
-    let own = When { contains: Some("You try things.".to_owned()), ..When::default() };
-    let script = Script::new()
-        .call("agent", task("tryer"))
-        .then()
-        .when(own.clone())
-        .call("write", json!({ "file_path": "new.txt", "content": "tried\n" }))
-        .then()
-        .when(own)
-        .text("Tried.")
-        .then()
-        .text("Good.");
-    let room = Room::new(Plan::with_tools(script)).await;
-    let git = |args: &[&str]| {
-        let who = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
-        let line =
-            [&who[..], args].concat().iter().map(|arg| format!("'{arg}'")).collect::<Vec<_>>();
-        let env = base::Env::of_process();
-        let mut command = base::CommandLine::shell(format!("git {}", line.join(" ")), &env);
-        command.folder = Some(room.folder.clone());
-        base::RunCommand::run(&guard::Runner, &command).unwrap()
-    };
-    git(&["init", "-q"]);
-    git(&["commit", "-q", "--allow-empty", "-m", "first"]);
-    room.write(".caiman/agents/tryer.md", agent);
-    room.say("PARENT: try it").await;
-    let transcript = room.transcript().await.join("\n");
-    assert!(transcript.contains("+tried"), "{transcript}");
-    assert!(transcript.contains("git worktree"), "{transcript}");
-    assert!(!room.folder.join("new.txt").exists(), "the project is as it was");
-    assert!(git(&["worktree", "list"]).lines().count() == 2, "kept, because something changed");
-}
-
-#[tokio::test]
 async fn an_agent_with_a_memory_finds_its_notes_and_says_its_first_words() {
     let agent = "---\nname: elephant\ndescription: Remembers\nmemory: user\ntools: Grep\n\
                  initialPrompt: Look around first.\n---\nYou remember.\n";

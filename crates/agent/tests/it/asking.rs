@@ -1,7 +1,7 @@
 //! Asking the user: yes, no, for how long, and nobody there.
 
 use agent::Presence;
-use base::protocol::{Approval, Client, Delivery, EventStream, Mode, Op, Scope};
+use base::protocol::{Approval, Client, Delivery, EventStream, Mode, Op, Query, Reply, Scope};
 use base::{Event, RequestId};
 use serde_json::{Value, json};
 use testkit::Script;
@@ -117,4 +117,62 @@ async fn nobody_there_means_no_and_says_what_would_allow_it() {
     let denied = told.iter().find(|line| line.starts_with("denied write")).unwrap();
     assert!(denied.contains("--allow"), "{denied}");
     assert!(!room.folder.join("a").exists());
+}
+
+/// What goes on in the session, as a face that comes now is told.
+async fn going_on(room: &Room) -> Vec<Event> {
+    let reply = room.coordinator.ask(Query::State { session: room.session }).await.unwrap();
+    let Reply::State(state) = reply else { panic!("{reply:?}") };
+    state.going_on
+}
+
+#[tokio::test]
+async fn a_face_that_comes_later_is_told_what_waits_for_an_answer() {
+    let script = Script::new().call("write", writing("a")).then().text("Done.");
+    let room = Room::new(attended(script)).await;
+    let mut events = room.watch();
+    room.submit(room.saying("go", Delivery::Queue)).await;
+    let asked = until(&mut events, |event| matches!(event, Event::ApprovalNeeded { .. })).await;
+    assert_eq!(going_on(&room).await, std::slice::from_ref(&asked));
+    let Event::ApprovalNeeded { request, .. } = asked else { panic!("{asked:?}") };
+    let approval = Approval::Allow { scope: Scope::Once, rule: None };
+    room.submit(Op::Approve { request, approval }).await;
+    to_the_end(&mut events).await;
+    assert_eq!(going_on(&room).await, []);
+}
+
+#[tokio::test]
+async fn a_sub_agents_question_is_among_its_familys() {
+    let task = json!({ "prompt": "write it", "description": "write", "agent": "general" });
+    let script = Script::new().call("agent", task).then().call("write", writing("a"));
+    let room = Room::new(attended(script.then().text("Done."))).await;
+    let mut events = room.watch();
+    room.submit(room.saying("go", Delivery::Queue)).await;
+    let mut told = Vec::new();
+    for _ in 0..2 {
+        let is_it = |event: &Event| {
+            matches!(event, Event::ChildStarted { .. } | Event::ApprovalNeeded { .. })
+        };
+        told.push(until(&mut events, is_it).await);
+    }
+    assert_eq!(going_on(&room).await, told, "whose it is comes before what it asks");
+    room.submit(Op::Stop { session: room.session }).await;
+    to_the_end(&mut events).await;
+    assert_eq!(going_on(&room).await, []);
+}
+
+#[tokio::test]
+async fn a_stop_settles_what_the_model_has_asked() {
+    let asking = json!({ "questions": [{ "question": "Which one?" }] });
+    let room = Room::new(attended(Script::new().call("question", asking))).await;
+    let mut events = room.watch();
+    room.submit(room.saying("go", Delivery::Queue)).await;
+    let asked = until(&mut events, |event| matches!(event, Event::QuestionAsked { .. })).await;
+    let Event::QuestionAsked { request, .. } = asked else { panic!("{asked:?}") };
+    room.submit(Op::Stop { session: room.session }).await;
+    let rest = to_the_end(&mut events).await;
+    let settled =
+        |event: &Event| matches!(event, Event::Settled { request: it, .. } if *it == request);
+    assert!(rest.iter().any(settled), "{rest:?}");
+    assert_eq!(going_on(&room).await, []);
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use base::definition::skill::{Callers, Context};
-use base::definition::{Command, Home, Hooks, Skill, Source, Standing, Style};
+use base::definition::{Home, Hooks, Skill, Source, Standing, Style};
 use serde_json::Map;
 
 /// The user's own definition.
@@ -37,18 +37,8 @@ pub(crate) fn skill(name: &str, description: &str) -> Skill {
 }
 
 /// A custom command.
-pub(crate) fn command(name: &str, description: &str) -> Command {
-    Command {
-        name: name.to_owned(),
-        description: description.to_owned(),
-        body: "Do it well.".to_owned(),
-        argument_hint: None,
-        arguments: Vec::new(),
-        allowed_tools: Vec::new(),
-        model: None,
-        more: Map::new(),
-        home: own(),
-    }
+pub(crate) fn command(name: &str, description: &str) -> Skill {
+    Skill { callers: Callers::User, ..skill(name, description) }
 }
 
 /// An output style.

@@ -18,6 +18,19 @@ use crate::lab::target;
 const WHOLE: usize = 2_500;
 const PROMPT: usize = 650;
 
+/// Offered where a language server fits the folder.
+const CODE: [&str; 9] = [
+    "call_hierarchy",
+    "code_action",
+    "definition",
+    "diagnostics",
+    "hover",
+    "lsp_restart",
+    "references",
+    "rename",
+    "symbols",
+];
+
 fn tokens(text: &str) -> usize {
     tiktoken::get_encoding("o200k_base").unwrap().count(text)
 }
@@ -43,7 +56,7 @@ fn hello() -> Request {
     // `recall` is offered once there is something to recall, `skill` where there are skills, the web's
     // own tools to those who are named them.
     let later = ["recall", "skill", "web_search", "web_fetch"].map(str::to_owned);
-    let registry = Registry::builtin().without(&later);
+    let registry = Registry::builtin().without(&later).without(&CODE.map(str::to_owned));
     Request {
         system: prompt::system(&surroundings, &[], &Hints::default()),
         turns: vec![Turn { role: Role::User, parts: vec![Part::user_text("hello")] }],
@@ -66,6 +79,19 @@ fn the_first_request_is_small_on_every_wire() {
         let found = validate::request(wire, &body, &Rules::default());
         assert!(found.is_empty(), "{wire:?}: {}", found[0]);
     }
+}
+
+#[test]
+fn the_tools_that_ask_language_servers_cost_little() {
+    let registry = Registry::builtin();
+    let cost = |name: &str| {
+        let ToolSpec { name, description, schema } = spec(registry.get(name).unwrap());
+        tokens(&format!("{name} {description} {schema}"))
+    };
+    let costs = CODE.map(|name| (name, cost(name)));
+    let all: usize = costs.iter().map(|(_, tokens)| tokens).sum();
+    println!("{all} tokens: {costs:?}");
+    assert!(all <= 650, "{all} tokens: {costs:?}");
 }
 
 #[test]

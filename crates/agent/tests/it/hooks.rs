@@ -80,7 +80,7 @@ async fn a_hook_is_told_what_claude_code_would_tell_it() {
     assert_eq!(pre["tool_input"]["file_path"], json!(room.folder.join("a")));
     assert_eq!(pre["session_id"], json!(room.session));
     assert_eq!(pre["cwd"], json!(room.folder));
-    assert!(pre["tool_use_id"].is_string());
+    assert!(pre["tool_use_id"].is_string() && pre["prompt_id"].is_string(), "{pre}");
     let post: Value = serde_json::from_str(&read("post.json")).unwrap();
     assert_eq!(post["tool_response"]["filePath"], json!(room.folder.join("a")));
     assert!(post["duration_ms"].is_u64());
@@ -225,6 +225,42 @@ async fn a_hook_ends_the_turn_with_a_reason() {
 }
 
 #[tokio::test]
+async fn a_hook_that_ends_the_turn_first_forbids_the_call_and_those_behind_it() {
+    let halt = json!({ "continue": false, "stopReason": "not on a Friday" });
+    let answer = json!({ "continue": false, "hookSpecificOutput": { "hookEventName": "PermissionRequest",
+        "decision": { "behavior": "allow", "message": "not on a Friday" } } });
+    for (event, mode, handler) in [
+        ("PreToolUse", Mode::Bypass, says(&halt)),
+        ("PreToolUse", Mode::Bypass, command("echo 'not on a Friday' >&2; exit 49")),
+        ("PermissionRequest", Mode::Default, says(&answer)),
+    ] {
+        let touch = |name: &str| json!({ "file_path": name, "content": "x" });
+        let script = Script::new().call("write", touch("a")).call("write", touch("b"));
+        let script = script.then().text("never said");
+        let plan = hooked(script, &on(event, "Write", &handler));
+        let room = Room::new(Plan { mode, presence: Presence::Attended, ..plan }).await;
+        let told = room.told("go").await;
+        assert!(told.last().unwrap().contains("Halted(\"not on a Friday\")"), "{told:#?}");
+        assert!(!room.folder.join("a").exists() && !room.folder.join("b").exists(), "{event}");
+        assert_eq!(room.server.requests().len(), 1);
+        let transcript = room.transcript().await;
+        assert!(transcript[2].contains("a hook said no: not on a Friday"), "{transcript:#?}");
+        assert!(transcript[2].contains("This call did not run"), "{transcript:#?}");
+        assert!(transcript[3].contains("not on a Friday"), "{transcript:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_hook_that_ends_a_turn_which_ends_anyway_leaves_the_answer_whole() {
+    let halt = json!({ "continue": false, "stopReason": "enough" });
+    let hooks = json!({ "Stop": [says(&halt), command("exit 2")] });
+    let room = Room::new(hooked(Script::new().text("Hi.").usage(1, 1), &hooks)).await;
+    let events = room.say("hello").await;
+    assert!(notices(&events).contains(&"A hook ended the turn: enough"), "{events:?}");
+    assert!(format!("{:?}", events.last()).contains("Answered"), "{events:?}");
+}
+
+#[tokio::test]
 async fn what_fails_decides_nothing_unless_it_fails_closed() {
     let mut slow = command("sleep 60");
     slow["timeout"] = json!(1);
@@ -345,6 +381,56 @@ async fn hooks_answer_in_the_users_place() {
     }
 }
 
+/// A call that would be asked about, and what a `PermissionRequest` handler answers.
+fn answered(decision: &Value) -> Plan {
+    let words = json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest",
+        "decision": decision } });
+    let write = json!({ "file_path": "original", "content": "x" });
+    let again = json!({ "file_path": "second", "content": "x" });
+    let script =
+        Script::new().call("write", write).then().call("write", again).then().text("Done.");
+    let once = command(&format!("test -e asked && exit 0; touch asked; echo '{words}'"));
+    let plan = hooked(script, &on("PermissionRequest", "Write", &once));
+    Plan { mode: Mode::Default, ..plan }
+}
+
+#[tokio::test]
+async fn what_a_hook_allows_is_the_call_as_it_has_changed_it() {
+    let changed = |path: &str| json!({ "behavior": "allow", "updatedInput": { "file_path": path, "content": "y" } });
+    let room = Room::new(answered(&changed("safe"))).await;
+    room.say("go").await;
+    assert!(room.folder.join("safe").exists() && !room.folder.join("original").exists());
+    // A changed call is judged as it is then: this one is asked about every time.
+    let room = Room::new(answered(&changed(".git/hooks/pre-commit"))).await;
+    let events = room.say("go").await;
+    assert!(events.iter().any(|event| matches!(event, Event::Denied { .. })), "{events:?}");
+    assert!(!room.folder.join("original").exists() && !room.folder.join(".git").exists());
+    room.assert_valid();
+}
+
+#[tokio::test]
+async fn a_hook_lets_more_than_one_call_pass_for_the_session_and_no_longer() {
+    let update = |kind: Value| {
+        let mut update = kind;
+        update["destination"] = json!("session");
+        json!({ "behavior": "allow", "updatedPermissions": [update] })
+    };
+    let rules = json!([{ "toolName": "Edit", "ruleContent": "second" }]);
+    for (decision, expected) in [
+        (json!({ "behavior": "allow" }), false),
+        (update(json!({ "type": "addRules", "behavior": "allow", "rules": rules })), true),
+        (update(json!({ "type": "setMode", "mode": "acceptEdits" })), true),
+        (update(json!({ "type": "setMode", "mode": "bypassPermissions" })), false),
+    ] {
+        let room = Room::new(answered(&decision)).await;
+        let events = room.say("go").await;
+        assert!(room.folder.join("original").exists(), "{decision} {events:?}");
+        assert_eq!(room.folder.join("second").exists(), expected, "{decision} {events:?}");
+        let told = notices(&events).iter().any(|text| text.contains("is not set by hooks"));
+        assert_eq!(told, decision.to_string().contains("bypass"), "{events:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_hook_can_want_the_user_asked_and_hears_of_the_question() {
     let ask = json!({ "hookSpecificOutput": { "permissionDecision": "ask", "permissionDecisionReason": "odd" } });
@@ -453,6 +539,45 @@ async fn a_hook_keeps_the_context_as_it_is() {
 }
 
 #[tokio::test]
+async fn a_context_that_was_kept_is_asked_about_again_with_the_next_prompt() {
+    let mut script = Script::new().text("One.").usage(9_000, 1);
+    for answer in ["Two.", "Three."] {
+        script = script.then().text(answer).usage(9_000, 1);
+    }
+    let hooks = on("PreCompact", "auto", &command("echo x >> asked; exit 2"));
+    let room = Room::new(Plan { window: 10_000, ..hooked(script, &hooks) }).await;
+    for prompt in ["one", "two", "three"] {
+        room.say(prompt).await;
+    }
+    assert_eq!(std::fs::read_to_string(room.folder.join("asked")).unwrap(), "x\nx\n");
+}
+
+#[tokio::test]
+async fn words_for_the_model_keep_a_turn_going_without_a_no() {
+    let more = json!({ "hookSpecificOutput": { "hookEventName": "Stop", "additionalContext": "and the docs?" } });
+    let once = command(&format!("test -e held && exit 0; touch held; echo '{more}'"));
+    let script = Script::new().text("Done.").usage(1, 1).then().text("Docs, too.").usage(1, 1);
+    let room = Room::new(hooked(script, &json!({ "Stop": [once] }))).await;
+    room.say("go").await;
+    let transcript = room.transcript().await;
+    assert_eq!(transcript[2], r#"user "[Stop hook] and the docs?""#, "{transcript:#?}");
+    assert_eq!(transcript[3], r#"assistant "Docs, too." Done"#);
+}
+
+#[tokio::test]
+async fn a_line_may_be_bash_and_its_patience_part_of_a_second() {
+    let mut guard = command("[[ $(cat) == *touch* ]] && { echo 'no touch' >&2; exit 2; }; exit 0");
+    guard["shell"] = json!("bash");
+    let mut slow = command("sleep 60");
+    slow["timeout"] = json!(0.2);
+    for (handler, expected) in [(guard, "no touch"), (slow, "took longer than 0.2 s")] {
+        let room = Room::new(hooked(bash("touch a"), &on("PreToolUse", "", &handler))).await;
+        let events = room.say("go").await;
+        assert!(format!("{events:?}").contains(expected), "{expected} in {events:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_hook_can_read_the_transcript_so_far() {
     let read = "path=$(sed 's/.*\"transcript_path\":\"\\([^\"]*\\)\".*/\\1/'); echo $path > path; cp $path story";
     let hooks = json!({ "PreToolUse": [command(read)] });
@@ -509,6 +634,9 @@ async fn a_sub_agent_has_events_of_its_own() {
     let (pre, stop) = (told("pre.json"), told("stop.json"));
     assert_eq!((&pre["agent_type"], &stop["agent_type"]), (&json!("explorer"), &json!("explorer")));
     assert!(pre["agent_id"].is_string() && stop["agent_transcript_path"].is_string());
+    assert_eq!(pre["session_id"], json!(room.session), "the session is the parent's");
+    assert!(pre["transcript_path"].to_string().contains(&room.session.to_string()), "{pre}");
+    assert!(stop["agent_transcript_path"].to_string().contains(pre["agent_id"].as_str().unwrap()));
     assert_eq!(
         (&stop["hook_event_name"], &stop["stop_hook_active"]),
         (&json!("SubagentStop"), &json!(true))

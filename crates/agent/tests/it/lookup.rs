@@ -1,5 +1,6 @@
 //! What faces look up, and what they are told unasked.
 
+use agent::Meant;
 use base::definition::Definitions;
 use base::protocol::{Client, Delivery, EventStream, Mode, Offer, OfferKind, SessionState};
 use base::{Effort, Event, ModelRef, Op, Query, Reply};
@@ -50,7 +51,7 @@ async fn the_state_of_a_busy_session_is_known_at_once() {
     room.submit(Op::SetEffort { session, effort: Effort::High }).await;
     room.submit(Op::SetModel { session, model: ModelRef::new("lab", "other") }).await;
     let state = state(&room).await;
-    assert!(state.is_running && !state.is_unfinished);
+    assert!(state.running_since.is_some() && !state.is_unfinished);
     assert_eq!((state.mode, state.effort), (Mode::Plan, Some(Effort::High)));
     assert_eq!((state.model, state.window), (ModelRef::new("lab", "other"), 100_000));
     let order: Vec<_> = state.waiting.iter().map(|it| it.parts[0].as_text().unwrap()).collect();
@@ -67,7 +68,7 @@ async fn the_state_of_a_session_nobody_has_opened_comes_from_disk() {
     let plan = Plan { mode: Mode::AcceptEdits, ..Plan::from(Script::new()) };
     let room = room.rescripted(plan).await;
     let state = state(&room).await;
-    assert!(!state.is_running && state.is_unfinished, "its turn broke off");
+    assert!(state.running_since.is_none() && state.is_unfinished, "its turn broke off");
     assert_eq!(state.mode, Mode::AcceptEdits);
     assert_eq!(state.waiting.len(), 1);
 }
@@ -156,7 +157,7 @@ async fn commands_that_look_need_not_wait_for_a_turn() {
     let compact = Op::Command { session, line: "/compact".to_owned() };
     let refused = room.coordinator.submit(compact).await.unwrap_err();
     assert!(refused.to_string().contains("a turn is running"), "{refused}");
-    assert!(state(&room).await.is_running);
+    assert!(state(&room).await.running_since.is_some());
     room.coordinator.close().await;
 }
 
@@ -231,4 +232,24 @@ async fn the_bill_of_a_context_is_the_one_the_command_prints() {
         let printed = format!("{:>9}  {}", line.tokens, line.what);
         assert!(text.contains(&printed), "{printed:?} is not in\n{text}");
     }
+}
+
+#[tokio::test]
+async fn a_reopened_session_goes_on_with_the_model_that_answered_last() {
+    let room = Room::new(Plan::from(Script::new().text("One.").usage(100, 10))).await;
+    let (session, other) = (room.session, ModelRef::new("lab", "other"));
+    room.submit(Op::SetModel { session, model: other.clone() }).await;
+    room.say("one").await;
+    let room = room.rescripted(Plan::from(Script::new().text("Two."))).await;
+    let shown = state(&room).await;
+    assert_eq!(shown.model, other);
+    let [spent] = &shown.spent[..] else { panic!("{shown:?}") };
+    assert_eq!((&spent.model, spent.calls, spent.usage.total()), (&other, 1, 110));
+    assert!(spent.cost.is_some());
+    room.say("two").await;
+    assert_eq!(room.server.bodies()[0]["model"], "other");
+    let named = Plan { meant: Meant::All, ..Plan::from(Script::new().text("Three.")) };
+    let room = room.rescripted(named).await;
+    room.say("three").await;
+    assert_eq!(room.server.bodies()[0]["model"], "m", "the user has named it for this process");
 }

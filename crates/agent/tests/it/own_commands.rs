@@ -39,7 +39,9 @@ async fn the_model_sees_it_with_the_next_request_and_no_turn_begins() {
     until(&mut events, kept).await;
     assert!(room.server.requests().is_empty(), "no turn begins");
     let state = room.coordinator.ask(Query::State { session: room.session }).await.unwrap();
-    assert!(matches!(state, Reply::State(state) if !state.is_running && !state.is_unfinished));
+    assert!(
+        matches!(state, Reply::State(state) if state.running_since.is_none() && !state.is_unfinished)
+    );
     room.say("what is there?").await;
     let asked = room.server.bodies()[0].to_string();
     assert!(asked.contains("$ ls; exit 3") && asked.contains("a.txt"), "{asked}");
@@ -75,6 +77,12 @@ async fn it_shows_what_it_prints_and_a_stop_ends_it() {
     let event = until(&mut events, shows).await;
     let Event::ToolProgress { body: Block::Text { text }, .. } = event else { panic!("{event:?}") };
     assert_eq!(text, "begun");
+    let state = room.coordinator.ask(Query::State { session: room.session }).await.unwrap();
+    let Reply::State(state) = state else { panic!("{state:?}") };
+    assert!(
+        matches!(&state.going_on[..], [Event::ToolStarted { title, .. }] if title.starts_with("! ")),
+        "a face that comes now can stop it: {state:?}"
+    );
     room.submit(Op::Stop { session: room.session }).await;
     let (_, outcome, text) = body(until(&mut events, done).await);
     assert_eq!(outcome, Outcome::Failed);

@@ -5,21 +5,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent::budget::Budget;
-use agent::{Coordinator, Mind, Options, Presence, Tools};
+use agent::{Coordinator, Meant, Mind, Options, Presence, Tools};
 use base::config::Config;
 use base::config::provider::{Model, Network, Quirks, Sampling, Wire};
 use base::definition::shelf::Trust;
 use base::definition::{Definitions, Places, Shelf, Standing};
-use base::protocol::{Client, Delivery, EventStream, Mode, Op};
+use base::protocol::{Client, Delivery, EventStream, Mode, ModelChoice, Op};
 use base::transcript::{CallResult, Piece};
-use base::{Clock, Entry, EntryKind, Env, Event, Part, PartBody, Paths, SessionId};
+use base::{Clock, Entry, EntryKind, Env, Event, Part, PartBody, Paths, SessionId, TaskScope};
 use futures::StreamExt;
 use guard::{Redactor, Rules, Runner};
+use links::mcp::{Outside, Vault};
+use links::{Lsp, Mcp};
 use llm::{Auth, Caller, Http, Reasoning, Signer, Target, Transport};
 use store::{By, NewSession, Store, UsageQuery, UsageSum};
 use tempfile::TempDir;
 use testkit::{Script, Server};
-use tools::Registry;
+use tools::{AnyTool, Registry};
 
 /// A mind, the server it calls, a workspace and a session.
 pub(crate) struct Room {
@@ -44,8 +46,16 @@ pub(crate) struct Plan {
     pub(crate) tools: Tools,
     pub(crate) config: Config,
     pub(crate) window: u64,
+    /// For which sessions its model is meant.
+    pub(crate) meant: Meant,
     /// Whether there is a small model, the same server's.
     pub(crate) small: bool,
+    /// Whether the model takes files.
+    pub(crate) sees: bool,
+    /// The models the catalogue lists.
+    pub(crate) models: Vec<ModelChoice>,
+    /// A tool besides the built-in ones.
+    pub(crate) tool: Option<Arc<dyn AnyTool>>,
     /// More variables of the environment.
     pub(crate) env: Vec<(String, String)>,
     /// Skills, commands and styles.
@@ -66,7 +76,11 @@ impl From<Script> for Plan {
             tools: Tools::None,
             config: Config::default(),
             window: 0,
+            meant: Meant::New,
             small: false,
+            sees: false,
+            models: Vec::new(),
+            tool: None,
             env: Vec::new(),
             definitions: Definitions::default(),
         }
@@ -182,7 +196,7 @@ fn coordinator(plan: &Plan, store: Store, server: &Server, home: &Path) -> Coord
     let clock = Clock::system();
     let signer = Signer::new(env.clone(), paths.clone(), clock.clone(), Arc::new(Runner));
     let target = target(plan, server);
-    let resolved = target.clone();
+    let (resolved, listed) = (target.clone(), plan.models.clone());
     let places = Places {
         disabled_agents: plan.config.agents.disabled(),
         trust: Trust::Settled(Standing::Trusted),
@@ -191,6 +205,20 @@ fn coordinator(plan: &Plan, store: Store, server: &Server, home: &Path) -> Coord
     // Those of the plan, or those on disk.
     let planned = Some(&plan.definitions).filter(|planned| **planned != Definitions::default());
     let shelf = planned.map_or_else(|| Shelf::new(places), |planned| Shelf::of(planned.clone()));
+    // What is installed on this machine is nobody's business; what the plan names is.
+    let lsp = if plan.config.lsp.is_empty() {
+        Lsp::none()
+    } else {
+        Lsp::new(Arc::new(plan.config.clone()), env.clone(), &TaskScope::new())
+    };
+    let mcp = Mcp::new(outside(&env, &paths, &clock), &TaskScope::new());
+    for (name, server) in &plan.config.mcp {
+        mcp.add(name, server);
+    }
+    let mut registry = Registry::builtin();
+    if let Some(tool) = &plan.tool {
+        registry.add(tool.clone());
+    }
     let mind = Mind {
         store,
         caller: Caller::new(Http::new(), signer),
@@ -198,22 +226,30 @@ fn coordinator(plan: &Plan, store: Store, server: &Server, home: &Path) -> Coord
         env,
         paths,
         config: Arc::new(plan.config.clone()),
-        registry: Registry::builtin(),
+        registry,
         shelf,
+        lsp,
+        mcp,
+        editor: None,
         redactor: Redactor::default(),
         resolve: Arc::new(move |model| {
             let mut target = resolved.clone();
             target.model.id.clone_from(&model.model);
             Ok(target)
         }),
-        models: Arc::new(|_| Vec::new()),
+        models: Arc::new(move |_| listed.clone()),
         presence: plan.presence,
     };
     let options = Options {
         agent: plan.agent.clone(),
         bounds: Vec::new(),
-        small: plan.small.then(|| target.clone()),
+        servers: None,
+        small: plan.small.then(|| {
+            let model = Model { id: "small".to_owned(), ..target.model.clone() };
+            Target { model, ..target.clone() }
+        }),
         target,
+        meant: plan.meant,
         reasoning: Reasoning::ModelDefault,
         max_tokens: None,
         sampling: Sampling::default(),
@@ -229,6 +265,38 @@ fn coordinator(plan: &Plan, store: Store, server: &Server, home: &Path) -> Coord
     Coordinator::new(mind, options)
 }
 
+/// What MCP servers are lent: plain HTTP, no tokens, the home's cache.
+fn outside(env: &Env, paths: &Paths, clock: &Clock) -> Outside {
+    let http = Http::new();
+    Outside {
+        env: env.clone(),
+        child_env: env.clone(),
+        folder: paths.home().to_owned(),
+        cache: paths.cache().join("mcp"),
+        dial: Arc::new(move |url| {
+            http.client(url, &Network::default()).map_err(|error| error.message)
+        }),
+        vault: Arc::new(NoTokens),
+        clock: clock.clone(),
+    }
+}
+
+struct NoTokens;
+
+impl Vault for NoTokens {
+    fn get(&self, _: &str) -> Option<base::Secret> {
+        None
+    }
+
+    fn put(&self, _: &str, _: &base::Secret) -> Result<(), String> {
+        Err("nothing is kept here".to_owned())
+    }
+
+    fn remove(&self, _: &str) -> Result<(), String> {
+        Ok(())
+    }
+}
+
 fn target(plan: &Plan, server: &Server) -> Target {
     Target {
         provider: "lab".to_owned(),
@@ -237,6 +305,7 @@ fn target(plan: &Plan, server: &Server) -> Target {
             cost_per_1m_in: 2.0,
             cost_per_1m_out: 10.0,
             context_window: plan.window,
+            supports_attachments: plan.sees,
             ..Model::default()
         },
         wire: plan.wire,

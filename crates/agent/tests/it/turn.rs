@@ -1,7 +1,7 @@
 //! One turn: what is told, what is kept, what is sent.
 
 use base::protocol::{Delivery, Op};
-use base::{Event, StopReason};
+use base::{Event, Part, StopReason};
 use futures::StreamExt;
 use serde_json::json;
 use testkit::Script;
@@ -164,4 +164,25 @@ async fn a_call_that_only_reads_runs_while_the_model_still_talks() {
         transcript[2].starts_with("results view:Done"),
         "what ran has its result: {transcript:#?}"
     );
+}
+
+#[tokio::test]
+async fn calls_are_told_apart_where_a_provider_uses_an_id_again() {
+    let view = |path: &str| json!({ "file_path": path });
+    let script =
+        Script::new().call_as("call_0", "view", view("a")).call_as("call_0", "view", view("b"));
+    let script = script.then().call_as("call_0", "view", view("c")).then().text("Done.");
+    let room = Room::new(Plan::with_tools(script)).await;
+    for name in ["a", "b", "c"] {
+        room.write(name, name);
+    }
+    room.say("go").await;
+    let branch = room.store.branch(room.session).await.unwrap();
+    let parts = || branch.iter().flat_map(|entry| entry.kind.parts());
+    let calls: Vec<_> = parts().filter_map(Part::as_call).map(|call| &call.id).collect();
+    let results: Vec<_> = parts().filter_map(Part::as_result).map(|it| &it.call).collect();
+    assert_eq!(calls, results);
+    let distinct: std::collections::HashSet<_> = calls.iter().collect();
+    assert_eq!(distinct.len(), 3, "{calls:?}");
+    room.assert_valid();
 }

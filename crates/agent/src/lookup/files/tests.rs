@@ -68,15 +68,3 @@ fn the_best_of_many_are_found() {
     assert_eq!(found.first().map(String::as_str), Some("src/engine/part40/session_40.rs"));
     assert_eq!(found.len(), 5);
 }
-
-/// Run with `cargo test --release -p agent --lib -- --ignored --nocapture how_long`.
-#[test]
-#[ignore = "a measurement"]
-fn how_long_a_search_takes() {
-    let list = many();
-    for search in ["s", "ses", "sessrend", "zq", "engmod42"] {
-        let began = Instant::now();
-        let found = list.search(search, 50).len();
-        eprintln!("{search}: {found} of {} in {:?}", list.paths.len(), began.elapsed());
-    }
-}

@@ -137,6 +137,17 @@ async fn its_model_answers_for_one_turn() {
 }
 
 #[tokio::test]
+async fn a_model_that_nobody_lists_is_told_of_and_not_asked() {
+    let mut plan = with_command(Script::new().text("One."), "Think hard.");
+    plan.definitions.commands[0].model = Some("gpt-77".to_owned());
+    let room = Room::new(plan).await;
+    let events = call(&room, "/git:tidy").await;
+    assert_eq!(room.server.bodies()[0]["model"], "m");
+    let is_told = |event: &Event| matches!(event, Event::Notice { text, .. } if text.contains("no model `gpt-77`"));
+    assert!(events.iter().any(is_told), "{events:?}");
+}
+
+#[tokio::test]
 async fn what_it_allows_holds_for_its_turn() {
     let write = |path: &str| serde_json::json!({ "file_path": path, "content": "x\n" });
     let script = Script::new().call("write", write("a")).then().text("Done.").then();
@@ -207,6 +218,62 @@ async fn a_forked_skill_the_user_calls_reports_to_the_model() {
     call(&room, "/apart owls").await;
     let said = said(&room).await;
     assert!(said.contains("Three owls.") && !said.contains("Count the"), "{said}");
+}
+
+#[tokio::test]
+async fn a_forked_skills_terms_are_those_of_its_sub_agent() {
+    let write = |path: &str| serde_json::json!({ "file_path": path, "content": "x\n" });
+    let stop = serde_json::json!({ "hooks": { "PreToolUse": [{ "command": "cat > seen.json" }] } });
+    let hooks = base::config::parse_text("caiman.json", &stop.to_string()).config.hooks;
+    let by_model = Script::new().call("skill", super::load("apart", "owls")).then();
+    let by_user = Script::new();
+    for (script, line) in [(by_model, None), (by_user, Some("/apart owls"))] {
+        let script = script.when(child()).call("write", write("a")).call("write", write("no/b"));
+        let script = script.then().when(child()).text("Three owls.").then();
+        let mut plan = Plan { mode: Mode::Default, ..forked(script.text("There are three.")) };
+        let apart = &mut plan.definitions.skills[0];
+        apart.allowed_tools = vec!["Edit".to_owned()];
+        apart.disallowed_tools = vec!["Edit(no/**)".to_owned()];
+        apart.effort = Some(base::Effort::High);
+        apart.model = Some("lab/big".to_owned());
+        apart.hooks = hooks.clone();
+        let room = Room::new(plan).await;
+        match line {
+            None => drop(room.say("PARENT: how many owls?").await),
+            Some(line) => drop(call(&room, line).await),
+        }
+        assert!(room.folder.join("a").exists() && !room.folder.join("no/b").exists());
+        let seen = std::fs::read_to_string(room.folder.join("seen.json")).unwrap();
+        assert!(seen.contains("\"agent_type\":\"general\""), "{seen}");
+        assert!(seen.contains("\"effort\":{\"level\":\"high\"}"), "{seen}");
+        for request in room.server.requests() {
+            let is_child = request.body.to_string().contains("Count the owls.")
+                && !request.body.to_string().contains("PARENT");
+            let is_child = is_child && !request.body.to_string().contains("reports:");
+            assert_eq!(request.body["model"] == "big", is_child, "{}", request.body);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_command_has_a_skills_fields() {
+    let write = serde_json::json!({ "file_path": "a", "content": "x\n" });
+    let script = Script::new().call("write", write.clone()).then().text("Pity.").then();
+    let script = script.call("write", write).then().text("Done.");
+    let mut plan = Plan { mode: Mode::Bypass, ..with_command(script, "Write.") };
+    plan.definitions.commands[0].disallowed_tools = vec!["Edit".to_owned()];
+    plan.definitions.commands[0].effort = Some(base::Effort::High);
+    let hooks =
+        serde_json::json!({ "hooks": { "PreToolUse": [{ "command": "cat >> seen.json" }] } });
+    plan.config.hooks = base::config::parse_text("caiman.json", &hooks.to_string()).config.hooks;
+    let room = Room::new(plan).await;
+    call(&room, "/git:tidy").await;
+    assert!(!room.folder.join("a").exists(), "what it forbids holds for its turn");
+    room.say("again").await;
+    assert!(room.folder.join("a").exists());
+    let seen = std::fs::read_to_string(room.folder.join("seen.json")).unwrap();
+    let efforts: Vec<bool> = seen.lines().map(|it| it.contains("{\"level\":\"high\"}")).collect();
+    assert_eq!(efforts, [true, false], "{seen}");
 }
 
 #[tokio::test]
