@@ -24,13 +24,14 @@ mod status;
 mod tests;
 mod update;
 
+use std::collections::{BTreeMap, HashSet};
+
 use base::config::Tui;
-use base::protocol::{Mode, Offer, Op, Place, Query};
-use base::{EntryId, SessionId};
-use base::{Env, Timestamp};
+use base::protocol::{Event, Mode, Offer, Op, Place, Query};
+use base::{EntryId, Env, RequestId, SessionId, Timestamp};
 
 use crate::canvas::{Canvas, Point};
-use crate::composer::{Composer, Habits};
+use crate::composer::{Composer, Habits, Wanted};
 use crate::face::{Application, Start};
 use crate::key::Focus;
 use crate::keymap::{Action, KeyMap};
@@ -106,6 +107,8 @@ pub struct App {
     draft: Draft,
     /// Which look-up for files was the newest, and for what.
     files: (u64, String),
+    /// What the popup wanted to offer after the last change of the text.
+    wanted: Wanted,
     /// A first press of a key that must be pressed twice, and until when it counts.
     armed: Option<(Armed, u64)>,
     /// Models used recently, newest first.
@@ -114,8 +117,22 @@ pub struct App {
     is_loaded: bool,
     /// The entry before which older ones are to be looked up.
     older: Option<EntryId>,
+    /// What went on when the session was opened, until its entries have come.
+    going_on: Vec<Event>,
+    /// Sessions that were left.
+    left: Vec<Left>,
+    /// Questions of other sessions that wait, with the session at the top of the family.
+    elsewhere: BTreeMap<RequestId, Option<SessionId>>,
     /// What was sent last: put back into the composer if it is refused.
     sent: Option<String>,
+}
+
+/// A session that was left: what it is called when it needs the user.
+#[derive(Debug)]
+struct Left {
+    id: SessionId,
+    title: Option<String>,
+    children: HashSet<SessionId>,
 }
 
 /// A key that does something when it is pressed twice.
@@ -175,11 +192,15 @@ impl App {
             pointer: Pointer::default(),
             draft: Draft::default(),
             files: (0, String::new()),
+            wanted: Wanted::Nothing,
             armed: None,
             recent: Vec::new(),
             is_loaded: false,
             sent: None,
             older: None,
+            going_on: Vec::new(),
+            left: Vec::new(),
+            elsewhere: BTreeMap::new(),
             folder: start.folder.display().to_string(),
             opened: start.session,
             beginning,
@@ -216,7 +237,7 @@ impl App {
     /// When a tick is wanted; none while nothing moves and nothing waits for a time.
     fn next_due(&self) -> Option<u64> {
         let seen = self.focus != Some(Focus::Away);
-        let moves = seen && (self.session.is_running() || self.transcript.is_animated());
+        let moves = seen && (self.session.is_busy() || self.transcript.is_animated());
         // While the user is waited for, only the clock moves.
         let step = if self.panels.is_empty() { FRAME_MS } else { 1_000 };
         let frame = moves.then(|| (self.look.now_ms / step + 1) * step);
@@ -247,6 +268,9 @@ impl App {
                 self.transcript.notice(&problem.to_string());
                 "auto".clone_into(&mut self.theme);
             }
+        }
+        if self.settings.transparent {
+            self.look.theme.uncover();
         }
         self.look.version += 1;
     }

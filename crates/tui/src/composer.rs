@@ -42,6 +42,7 @@ use kills::Kills;
 use marks::{Content, Marks};
 use popup::{Popup, Take, Then};
 use rows::{Measure, Rows};
+use take::Put;
 use vi::Vi;
 
 pub use attach::AttachError;
@@ -170,12 +171,13 @@ impl Composer {
         self.plain_key(key)
     }
 
-    /// Pasted text: long text is folded into a mark that stands for it; a path or address of a picture
-    /// becomes a wish to attach it, which is returned.
-    pub fn paste(&mut self, text: &str) -> Option<String> {
+    /// Pasted text: long text is folded into a mark that stands for it; paths or addresses of
+    /// pictures become wishes to attach them, which are returned.
+    pub fn paste(&mut self, text: &str) -> Vec<String> {
         let text = paste::cleaned(text);
-        if let Some(path) = paste::picture(&text) {
-            return Some(path);
+        let pictures = paste::pictures(&text);
+        if !pictures.is_empty() {
+            return pictures;
         }
         if !paste::is_long(&text) || self.marks.is_full() {
             // Several lines that happen to begin with an exclamation mark are not meant for a shell.
@@ -186,7 +188,7 @@ impl Composer {
         {
             self.write(mark.encode_utf8(&mut [0; 4]));
         }
-        None
+        Vec::new()
     }
 
     /// Attaches a file: pictures and documents go as they are, text is put in as text.
@@ -200,8 +202,7 @@ impl Composer {
         let Some(mark) = self.marks.add(content) else {
             return Err(AttachError::TooMany { name: name.to_owned() });
         };
-        let before = self.buffer.text()[..self.buffer.caret()].chars().next_back();
-        let gap = if before.is_some_and(|c| !c.is_whitespace()) { " " } else { "" };
+        let gap = self.gap();
         self.write(&format!("{gap}{mark} "));
         Ok(())
     }
@@ -264,6 +265,48 @@ impl Composer {
             self.stay_on_line();
         }
         self.popup.close_for(self.buffer.text(), self.buffer.caret());
+    }
+
+    /// Whether a key edits what is written: it is ours then, whatever else it may do.
+    pub fn edits_with(&self, key: Key) -> bool {
+        !self.is_empty() && keys::edit(key).is_some_and(|(edit, _)| !edit.is_vertical())
+    }
+
+    /// Puts a name in at the caret. A slash command goes before all, in place of one that stands there: what
+    /// is written becomes its arguments.
+    pub fn put_in(&mut self, text: &str) {
+        if !text.starts_with('/') {
+            let gap = self.gap();
+            return self.write(&format!("{gap}{text}"));
+        }
+        let written = self.buffer.text();
+        let first = written.split(char::is_whitespace).next().unwrap_or_default();
+        let end = if written.starts_with('/') { first.len() } else { 0 };
+        let end = end + written[end..].len() - written[end..].trim_start().len();
+        self.buffer.replace(0..end, text, Run::Alone);
+        self.put_caret(self.buffer.text().len());
+    }
+
+    /// Puts a prompt back that was taken, at the caret: text as text, files as what they were.
+    pub fn put_back(&mut self, parts: Vec<Part>) {
+        for part in parts {
+            let gap = self.gap();
+            match take::content_of(part) {
+                Some(Put::Text(text)) => self.write(&format!("{gap}{}", paste::cleaned(&text))),
+                Some(Put::File(content)) => {
+                    if let Some(mark) = self.marks.add(content) {
+                        self.write(&format!("{gap}{mark} "));
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// What must stand between what is before the caret and what comes there.
+    fn gap(&self) -> &'static str {
+        let before = self.buffer.text()[..self.buffer.caret()].chars().next_back();
+        if before.is_some_and(|c| !c.is_whitespace()) { " " } else { "" }
     }
 
     /// Puts a text in at the caret.

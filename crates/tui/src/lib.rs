@@ -16,6 +16,7 @@
 //! | [`pane`], [`picker`] | lists and pages over the conversation; the list they share |
 //! | [`welcome`] | the first run: a model, trust, instructions |
 //! | [`field`] | a text of one line that is being written |
+//! | `figures` | times, token counts and money as people read them |
 //! | [`keymap`], [`theme`], [`look`] | which key does what; what things look like |
 //! | [`text`], [`style`], [`line`] | graphemes and their width; colours; styled rows, wrapped |
 //! | [`canvas`], [`screen`] | a grid of cells; the bytes that change a terminal from one to the next |
@@ -29,6 +30,7 @@ pub mod composer;
 pub mod diff;
 pub mod face;
 pub mod field;
+mod figures;
 pub mod key;
 pub mod keymap;
 pub mod line;

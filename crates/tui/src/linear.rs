@@ -1,404 +1,485 @@
-//! Linear mode, for screen readers and plain terminals: lines are only ever added, each says who speaks,
+//! Linear mode, for screen readers, plain terminals and pipes: lines are only ever added, each says who speaks,
 //! choices are numbers, and the terminal's own line editing is used.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`voice`] | what is said: labels, blocks, what was said before |
+//! | [`asked`] | questions, and what a line answers |
+//! | [`list`] | lists to choose from, how things stand |
+//! | [`hears`] | events of the mind |
+//! | [`looks`] | answers to look-ups, the greeting first |
 
-use std::collections::VecDeque;
+mod asked;
+mod hears;
+mod list;
+mod looks;
+#[cfg(test)]
+mod tests;
+mod voice;
 
-use base::protocol::{Approval, Delivery, Ending, Event, Op, Place, Query, Question, Reply, Scope};
-use base::transcript::Outcome;
-use base::{Block, Part, RequestId, SessionId};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use base::protocol::{Delivery, Op, Query, WaitingPrompt};
+use base::{CallId, Part, SessionId};
+
+use self::asked::{Asked, Heard, is_number};
+use self::list::{List, Picked};
+use self::voice::Voice;
 use crate::message::{Asker, Effect, Message, Purpose};
-use crate::text;
 
-/// Rows of a tool's output that are read out.
-const OUTPUT_ROWS: usize = 20;
+/// The commands that are ours; the mind tells of the others.
+const COMMANDS: [(&str, &str); 8] = [
+    ("/status", "how things stand"),
+    ("/stop", "stops the turn"),
+    ("/queue [line]", "has a line wait for the turn's end, or lists those that wait"),
+    ("/sessions", "lists sessions to go on with"),
+    ("/models [word]", "lists models to choose from"),
+    ("/new", "begins a new session"),
+    ("/continue", "goes on with a turn that broke off"),
+    ("/quit", "ends"),
+];
+
+/// Entries of a session that are read out when it is opened.
+const READ_OUT: usize = 6;
+
+/// Where answers to look-ups go. There are no panes here, so their numbers are free.
+const STATUS: Asker = Asker::Pane { pane: 0, what: 0 };
+const REST: Asker = Asker::Pane { pane: 0, what: 1 };
+const LIST: Asker = Asker::Pane { pane: 0, what: 2 };
 
 /// The interface without a screen. It is told messages and lines, and tells lines and effects.
 #[derive(Debug)]
 pub struct Linear {
     folder: String,
     session: SessionId,
-    is_begun: bool,
+    begun: Begun,
+    input: Input,
+    /// Lines that came before it was known how things stand; none from then on.
+    held: Option<Vec<String>>,
+    /// What is said first, once the folder was asked about.
+    prompt: Option<String>,
+    /// Operations and look-ups that were not answered yet.
+    pending: usize,
     is_running: bool,
-    /// What of the answer is not yet a whole line.
-    partial: String,
-    /// Who spoke last, so that a label is said only when it changes.
-    speaker: Speaker,
+    calls: BTreeSet<CallId>,
+    crew: BTreeMap<SessionId, Member>,
+    waiting: Vec<WaitingPrompt>,
     questions: VecDeque<Asked>,
-    out: Vec<String>,
+    list: Option<List>,
+    voice: Voice,
 }
 
+/// How far a session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Speaker {
-    Nobody,
-    Caiman,
-    Thought,
+enum Begun {
+    /// Nothing was said in it.
+    No,
+    /// The mind was asked to begin it.
+    Asked,
+    /// It is kept, and can be named.
+    Kept,
 }
 
-/// A question that waits for a line.
+/// Whether lines still come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Input {
+    Open,
+    /// No more; how often in a row nothing was going on.
+    Over {
+        idle: u8,
+    },
+}
+
+/// A sub-agent at work.
 #[derive(Debug)]
-enum Asked {
-    Permission { request: RequestId, rules: Vec<String> },
-    Words { request: RequestId, questions: Vec<Question>, answers: Vec<String> },
+struct Member {
+    name: String,
+    does: String,
 }
 
 impl Linear {
-    /// One that has said nothing yet.
-    pub fn new(folder: String, session: Option<SessionId>) -> Self {
+    /// One that has said nothing yet; `prompt` is what the user says first.
+    pub fn new(folder: String, session: Option<SessionId>, prompt: Option<String>) -> Self {
         Self {
             folder,
             session: session.unwrap_or_else(SessionId::new),
-            is_begun: session.is_some(),
+            begun: if session.is_some() { Begun::Kept } else { Begun::No },
+            input: Input::Open,
+            held: Some(Vec::new()),
+            prompt,
+            pending: 0,
             is_running: false,
-            partial: String::new(),
-            speaker: Speaker::Nobody,
+            calls: BTreeSet::new(),
+            crew: BTreeMap::new(),
+            waiting: Vec::new(),
             questions: VecDeque::new(),
-            out: Vec::new(),
+            list: None,
+            voice: Voice::default(),
         }
     }
 
     /// What is looked up first.
     pub fn begin(&mut self) -> Vec<Effect> {
-        let folder = self.folder.clone();
-        let mut effects = vec![Effect::Ask { query: Query::Place { folder }, asker: Asker::Place }];
-        if self.is_begun {
-            let query = Query::Entries { session: self.session, before: None, limit: 6 };
-            effects.push(Effect::Ask { query, asker: Asker::Entries(self.session) });
+        let place = ask(Query::Place { folder: self.folder.clone() }, Asker::Place);
+        let mut effects = vec![place];
+        if self.begun == Begun::Kept {
+            effects.extend(self.look_back());
         }
-        effects
+        self.counted(effects)
     }
 
-    /// The session, once something was said in it.
+    /// The session, once it is kept.
     pub fn session(&self) -> Option<SessionId> {
-        self.is_begun.then_some(self.session)
+        (self.begun == Begun::Kept).then_some(self.session)
     }
 
     /// Lines to add, safe to print.
     pub fn take_lines(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.out)
+        self.voice.take()
+    }
+
+    /// Whether it wants a [`Message::Tick`] now and then: after the last line it looks whether all is done.
+    pub fn wants_ticks(&self) -> bool {
+        self.input != Input::Open
     }
 
     /// The user entered a line.
     pub fn line(&mut self, line: &str) -> Vec<Effect> {
-        if let Some(asked) = self.questions.pop_front() {
-            return self.answer(asked, line.trim());
+        if let Some(held) = &mut self.held {
+            held.push(line.to_owned());
+            return Vec::new();
         }
-        let line = line.trim_end();
-        match line.trim() {
-            "" => Vec::new(),
-            "/quit" | "/exit" => vec![Effect::Quit],
-            "/stop" => self.stop(),
-            "/new" | "/clear" => {
-                self.session = SessionId::new();
-                self.is_begun = false;
-                self.say("Caiman: a new session begins with your next line.");
-                Vec::new()
-            }
-            "/continue" => vec![submit(Op::GoOn { session: self.session })],
-            _ => self.tell(line),
-        }
+        let effects = self.take(line.trim());
+        self.counted(effects)
+    }
+
+    /// No more lines come: what was asked for is still done.
+    pub fn end_input(&mut self) {
+        self.input = Input::Over { idle: 0 };
     }
 
     /// Ctrl-C: stops the turn, or ends.
     pub fn interrupt(&mut self) -> Vec<Effect> {
-        if self.is_running { self.stop() } else { vec![Effect::Quit] }
+        let is_busy = self.is_running || !self.calls.is_empty();
+        let effects = if is_busy { self.stop() } else { vec![Effect::Quit] };
+        self.counted(effects)
     }
 
     /// Takes a message of the mind.
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
-        match message {
+        let effects = match message {
             Message::Event(numbered) => {
-                self.hear(&numbered.event);
+                if let Input::Over { idle } = &mut self.input {
+                    *idle = 0;
+                }
+                self.hear(numbered.event);
                 Vec::new()
             }
-            Message::Answer { reply: Ok(reply), .. } => {
-                self.look(*reply);
+            Message::Answer { asker, reply } => {
+                self.pending = self.pending.saturating_sub(1);
+                match reply {
+                    Ok(reply) => self.look(asker, *reply),
+                    Err(error) => {
+                        self.voice.say(&format!("Error: {error}"));
+                        self.unanswered(asker)
+                    }
+                }
+            }
+            Message::Submitted { purpose, outcome } => {
+                self.pending = self.pending.saturating_sub(1);
+                self.submitted(purpose, outcome.err().map(|error| error.to_string()));
                 Vec::new()
             }
-            Message::Answer { reply: Err(error), .. }
-            | Message::Submitted { outcome: Err(error), .. } => {
-                self.say(&format!("Error: {error}"));
+            Message::EventsEnded => {
+                self.voice.say("Notice: some lines were missed. /status tells how things stand.");
                 Vec::new()
             }
-            Message::Submitted { outcome: Ok(()), .. }
-            | Message::Input(_)
-            | Message::EventsEnded
+            Message::Tick => self.rest(),
+            Message::Input(_)
             | Message::Edited(_)
             | Message::Pictured(_)
-            | Message::Read { .. }
-            | Message::Tick => Vec::new(),
+            | Message::Read { .. } => Vec::new(),
+        };
+        self.counted(effects)
+    }
+
+    fn submitted(&mut self, purpose: Purpose, error: Option<String>) {
+        match (error, purpose, self.begun) {
+            (Some(error), purpose, begun) => {
+                self.voice.say(&format!("Error: {error}"));
+                if purpose == Purpose::Say && begun == Begun::Asked {
+                    self.begun = Begun::No;
+                }
+            }
+            (None, Purpose::Say, Begun::Asked) => self.begun = Begun::Kept,
+            (None, _, _) => {}
         }
+    }
+
+    /// Counts what will be answered.
+    fn counted(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+        let answered =
+            |effect: &&Effect| matches!(effect, Effect::Submit { .. } | Effect::Ask { .. });
+        self.pending += effects.iter().filter(answered).count();
+        effects
+    }
+
+    /// After the last line: looks whether anything is still going on. Twice, since the last words may be on
+    /// their way when the session already rests.
+    fn rest(&mut self) -> Vec<Effect> {
+        if self.input == Input::Open || self.pending > 0 || self.held.is_some() {
+            return Vec::new();
+        }
+        if let Some(asked) = self.questions.pop_front() {
+            self.voice.say("Nobody is left to answer: no.");
+            let mut effects: Vec<Effect> = asked.refuse().map(submit).into_iter().collect();
+            effects.extend(self.next_question());
+            return effects;
+        }
+        if self.begun == Begun::No {
+            return vec![Effect::Quit];
+        }
+        vec![ask(Query::State { session: self.session }, REST)]
+    }
+
+    fn rested(&mut self, is_running: bool) -> Vec<Effect> {
+        let Input::Over { idle } = &mut self.input else { return Vec::new() };
+        let is_idle = !is_running && self.calls.is_empty();
+        *idle = if is_idle { *idle + 1 } else { 0 };
+        if *idle > 1 { vec![Effect::Quit] } else { Vec::new() }
+    }
+
+    /// A line: a command of ours, an answer, a choice, or something for the mind.
+    fn take(&mut self, line: &str) -> Vec<Effect> {
+        if let Some(effects) = self.command(line) {
+            return effects;
+        }
+        if !is_command(line)
+            && let Some(effects) = self.answer(line)
+        {
+            return effects;
+        }
+        if let Some(list) = self.list.take()
+            && is_number(line)
+        {
+            if let Some(picked) = list.pick(line) {
+                return self.picked(picked);
+            }
+            self.voice.say(&format!("The list has no number {line}."));
+            self.list = Some(list);
+            return Vec::new();
+        }
+        if line.is_empty() { Vec::new() } else { self.tell(line, Delivery::Steer) }
+    }
+
+    /// The commands that are ours.
+    fn command(&mut self, line: &str) -> Option<Vec<Effect>> {
+        let (name, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let words = words.trim();
+        Some(match name {
+            "/quit" | "/exit" => vec![Effect::Quit],
+            "/stop" => self.stop(),
+            "/new" | "/clear" if words.is_empty() => {
+                self.open(SessionId::new(), Begun::No);
+                self.voice.say("Caiman: a new session begins with your next line.");
+                Vec::new()
+            }
+            "/continue" => self.go_on(),
+            "/status" => self.status(),
+            "/queue" if words.is_empty() => {
+                self.list = List::waiting(&self.waiting, &mut self.voice);
+                Vec::new()
+            }
+            "/queue" => self.tell(words, Delivery::Queue),
+            "/sessions" | "/resume" => self.wants_list(Query::Sessions { folder: None, limit: 20 }),
+            "/models" => {
+                let search = (!words.is_empty()).then(|| words.to_owned());
+                self.wants_list(Query::Models { search })
+            }
+            "/model" if words.is_empty() => self.wants_list(Query::Models { search: None }),
+            "/help" => {
+                for (name, about) in COMMANDS {
+                    self.voice.say(&format!("{name}: {about}"));
+                }
+                self.tell(line, Delivery::Steer)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Looks up what can be chosen from. A number answers one thing only, so questions come first.
+    fn wants_list(&mut self, query: Query) -> Vec<Effect> {
+        if self.questions.is_empty() {
+            return vec![ask(query, LIST)];
+        }
+        self.voice.say("Answer the question first. Enter alone reads it again.");
+        Vec::new()
+    }
+
+    fn go_on(&mut self) -> Vec<Effect> {
+        if self.begun == Begun::No {
+            self.voice.say("Caiman: there is nothing to go on with.");
+            return Vec::new();
+        }
+        vec![submit(Op::GoOn { session: self.session })]
+    }
+
+    fn status(&mut self) -> Vec<Effect> {
+        let query = match self.begun {
+            Begun::No => Query::Place { folder: self.folder.clone() },
+            Begun::Asked | Begun::Kept => Query::State { session: self.session },
+        };
+        vec![ask(query, STATUS)]
     }
 
     fn stop(&mut self) -> Vec<Effect> {
-        self.say("Caiman: stopping.");
+        if self.begun == Begun::No {
+            self.voice.say("Caiman: no turn runs.");
+            return Vec::new();
+        }
+        self.voice.say("Caiman: stopping.");
         vec![submit(Op::Stop { session: self.session })]
     }
 
-    fn tell(&mut self, line: &str) -> Vec<Effect> {
+    /// Something for the mind: a prompt, a command, a command for the shell.
+    fn tell(&mut self, line: &str, delivery: Delivery) -> Vec<Effect> {
         let session = self.session;
-        let mut effects = Vec::new();
-        if !self.is_begun {
-            self.is_begun = true;
-            let folder = self.folder.clone();
-            effects.push(submit(Op::NewSession { session, folder }));
-        }
-        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_:.".contains(c);
-        let is_command = line.strip_prefix('/').is_some_and(|rest| {
-            let name = rest.split_whitespace().next().unwrap_or_default();
-            !name.is_empty() && name.chars().all(is_name)
-        });
-        let op = if is_command {
+        let mut effects = self.begun();
+        effects.push(said(if is_command(line) {
             Op::Command { session, line: line.to_owned() }
         } else if let Some(command) = line.strip_prefix('!') {
             Op::Shell { session, line: command.trim().to_owned() }
         } else {
-            Op::Say { session, parts: vec![Part::user_text(line)], delivery: Delivery::Steer }
-        };
-        effects.push(submit(op));
+            Op::Say { session, parts: vec![Part::user_text(line)], delivery }
+        }));
         effects
     }
 
-    /// A line that answers a question.
-    fn answer(&mut self, asked: Asked, line: &str) -> Vec<Effect> {
-        match asked {
-            Asked::Permission { request, rules } => {
-                let allow = |scope| Approval::Allow { scope, rule: None };
-                let approval = match line {
-                    "1" | "y" | "yes" => allow(Scope::Once),
-                    "2" => allow(Scope::Session),
-                    "3" if !rules.is_empty() => allow(Scope::Project),
-                    "4" | "n" | "no" => Approval::Deny { instead: None },
-                    words
-                        if words.chars().count() > 1
-                            && !words.chars().all(|c| c.is_ascii_digit()) =>
-                    {
-                        Approval::Deny { instead: Some(words.to_owned()) }
-                    }
-                    _ => {
-                        self.say("Answer with 1, 2, 3 or 4, or say what to do instead.");
-                        self.questions.push_front(Asked::Permission { request, rules });
-                        return Vec::new();
-                    }
-                };
-                vec![submit(Op::Approve { request, approval })]
+    /// What must come before the first words of a session.
+    fn begun(&mut self) -> Vec<Effect> {
+        if self.begun != Begun::No {
+            return Vec::new();
+        }
+        self.begun = Begun::Asked;
+        vec![said(Op::NewSession { session: self.session, folder: self.folder.clone() })]
+    }
+
+    /// What a line is to the question that was asked; none if it is for others, or none was.
+    fn answer(&mut self, line: &str) -> Option<Vec<Effect>> {
+        let asked = self.questions.front_mut()?;
+        if line.is_empty() {
+            asked.pose(&mut self.voice);
+            return Some(Vec::new());
+        }
+        match asked.hear(line) {
+            Heard::Answer(op) => {
+                self.questions.pop_front();
+                let mut effects = vec![submit(op)];
+                effects.extend(self.next_question());
+                Some(effects)
             }
-            Asked::Words { request, questions, mut answers } => {
-                let Some(question) = questions.get(answers.len()) else { return Vec::new() };
-                answers.push(chosen(question, line));
-                if answers.len() == questions.len() {
-                    return vec![submit(Op::Answer { request, answers })];
-                }
-                self.pose(&questions[answers.len()]);
-                self.questions.push_front(Asked::Words { request, questions, answers });
-                Vec::new()
+            Heard::Part => {
+                asked.pose(&mut self.voice);
+                Some(Vec::new())
+            }
+            Heard::Unclear(words) => {
+                self.voice.say(&words);
+                Some(Vec::new())
+            }
+            Heard::Other => None,
+            Heard::Passed => {
+                self.questions.pop_front();
+                let mut effects = self.next_question();
+                effects.extend(self.take(line));
+                Some(effects)
             }
         }
     }
 
-    fn look(&mut self, reply: Reply) {
-        if let Reply::Place(place) = reply {
-            self.greet(&place);
-        } else if let Reply::Entries { entries } = reply {
-            for entry in &entries {
-                if let base::EntryKind::User { parts } = &entry.kind {
-                    self.read_out("You: ", parts);
-                } else if let base::EntryKind::Assistant { parts, .. } = &entry.kind {
-                    self.read_out("Caiman: ", parts);
-                }
+    /// Puts a question behind those that wait.
+    fn ask(&mut self, asked: Asked) {
+        self.questions.push_back(asked);
+        match self.questions.len() {
+            1 => {
+                self.list = None;
+                self.pose();
             }
+            count => self.voice.say(&format!("Notice: {} more wait to be answered.", count - 1)),
         }
     }
 
-    fn read_out(&mut self, label: &str, parts: &[Part]) {
-        let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
-        let all = texts.join("\n");
-        if !all.is_empty() {
-            self.say(&format!("{label}{all}"));
+    /// Asks the first of the questions that wait.
+    fn pose(&mut self) {
+        if let Some(asked) = self.questions.front() {
+            asked.pose(&mut self.voice);
         }
     }
 
-    fn greet(&mut self, place: &Place) {
-        let model = place.model.as_ref().map(|choice| choice.model.to_string());
-        let model = model.unwrap_or_else(|| "no model; run caiman login first".to_owned());
-        self.say(&format!("Caiman in {}, model {model}.", place.folder));
-        self.say("Type a line and press Enter. /help lists commands, /quit ends.");
-    }
-
-    fn hear(&mut self, event: &Event) {
-        if event.session().is_some_and(|session| session != self.session) {
-            return self.hear_crew(event);
-        }
-        match event {
-            Event::TurnStarted { .. } => self.is_running = true,
-            Event::Text { delta, .. } => self.stream(Speaker::Caiman, delta),
-            Event::Reasoning { delta, .. } => self.stream(Speaker::Thought, delta),
-            Event::Appended { .. } => self.finish_line(),
-            Event::ToolStarted { title, .. } => self.say(&format!("Tool: {title}")),
-            Event::ToolDone { outcome, title, body, .. } => {
-                self.tool_done(*outcome, title, body.as_ref());
-            }
-            Event::Denied { tool, reason, .. } => self.say(&format!("Denied: {tool}: {reason}")),
-            Event::Retrying { attempt, wait_ms, reason, .. } => {
-                self.say(&format!("Trying again ({attempt}) in {} s: {reason}", wait_ms / 1000));
-            }
-            Event::Notice { text, .. } => self.say(&format!("Notice: {text}")),
-            Event::TurnDone { ending, usage, cost, .. } => {
-                self.is_running = false;
-                let cost = cost.map(|cost| format!(", {cost}")).unwrap_or_default();
-                let why = match ending {
-                    Ending::Answered => "Done".to_owned(),
-                    Ending::Cancelled => "Stopped".to_owned(),
-                    Ending::OverBudget(why) | Ending::GoingInCircles(why) | Ending::Halted(why) => {
-                        format!("Ended: {why}")
-                    }
-                };
-                self.say(&format!("{why}. {} tokens{cost}.", usage.total()));
-            }
-            Event::TurnFailed { reason, .. } => {
-                self.is_running = false;
-                self.say(&format!("Error: {reason}"));
-            }
-            Event::ApprovalNeeded { .. } | Event::QuestionAsked { .. } | Event::Settled { .. } => {
-                self.hear_crew(event);
-            }
-            Event::SessionChanged { .. }
-            | Event::Waiting { .. }
-            | Event::ToolProgress { .. }
-            | Event::ChildStarted { .. }
-            | Event::Spent { .. }
-            | Event::Hook { .. }
-            | Event::CommandDone { .. } => {}
+    /// A question is over: the next is asked. Once the folder was asked about, the first prompt is said.
+    fn next_question(&mut self) -> Vec<Effect> {
+        self.pose();
+        match self.prompt.take_if(|_| self.questions.is_empty()) {
+            Some(prompt) => self.take(prompt.trim()),
+            None => Vec::new(),
         }
     }
 
-    /// What matters whoever asks: the session or one of its sub-agents.
-    fn hear_crew(&mut self, event: &Event) {
-        if let Event::ApprovalNeeded { request, agent, title, reason, rules, body, .. } = event {
-            let who =
-                agent.as_ref().map(|name| format!("agent {name} wants: ")).unwrap_or_default();
-            self.say(&format!("Permission: {who}{title}"));
-            self.say(&format!("Why it asks: {reason}"));
-            if let Some(body) = body {
-                self.show(body);
+    fn picked(&mut self, picked: Picked) -> Vec<Effect> {
+        let session = self.session;
+        match picked {
+            Picked::Session(chosen) => {
+                self.open(chosen, Begun::Kept);
+                let mut effects = self.look_back();
+                effects.push(ask(Query::State { session: chosen }, STATUS));
+                effects
             }
-            let always = match rules.first() {
-                Some(rule) => format!(" 3 always in this project ({rule}),"),
-                None => String::new(),
-            };
-            self.say(&format!(
-                "Answer: 1 once, 2 this session,{always} 4 no, or say what to do instead."
-            ));
-            self.questions.push_back(Asked::Permission { request: *request, rules: rules.clone() });
-        } else if let Event::QuestionAsked { request, questions, .. } = event {
-            if let Some(first) = questions.first() {
-                self.pose(first);
+            Picked::Model(model) => {
+                let mut effects = self.begun();
+                effects.push(said(Op::SetModel { session, model }));
+                effects
             }
-            let (questions, answers) = (questions.clone(), Vec::new());
-            self.questions.push_back(Asked::Words { request: *request, questions, answers });
-        } else if let Event::Settled { request: settled, .. } = event {
-            self.questions.retain(|asked| match asked {
-                Asked::Permission { request, .. } | Asked::Words { request, .. } => {
-                    request != settled
-                }
-            });
+            Picked::Waiting(entry) => vec![submit(Op::Unsay { session, entry })],
         }
     }
 
-    fn pose(&mut self, question: &Question) {
-        self.say(&format!("Question: {}", question.text));
-        for (number, choice) in (1..).zip(&question.choices) {
-            self.say(&format!("  {number} {choice}"));
-        }
-        if !question.choices.is_empty() {
-            let several = if question.several { "numbers with commas between" } else { "a number" };
-            self.say(&format!("Answer with {several}, or in your own words."));
-        }
+    /// Goes on in another session.
+    fn open(&mut self, session: SessionId, begun: Begun) {
+        (self.session, self.begun, self.is_running) = (session, begun, false);
+        self.calls.clear();
+        self.crew.clear();
+        self.waiting.clear();
+        self.questions.clear();
+        (self.list, self.prompt) = (None, None);
     }
 
-    fn tool_done(&mut self, outcome: Outcome, title: &str, body: Option<&Block>) {
-        match outcome {
-            Outcome::Done => self.say(&format!("Tool done: {title}")),
-            Outcome::Failed => self.say(&format!("Tool failed: {title}")),
-        }
-        if let Some(body) = body {
-            self.show(body);
-        }
+    fn look_back(&self) -> Vec<Effect> {
+        let session = self.session;
+        let query = Query::Entries { session, before: None, limit: READ_OUT };
+        vec![
+            ask(query, Asker::Entries(session)),
+            ask(Query::State { session }, Asker::State(session)),
+        ]
     }
+}
 
-    fn show(&mut self, block: &Block) {
-        let text = match block {
-            Block::Text { text } => text.clone(),
-            Block::Diff { path, unified } => format!("Change to {path}:\n{unified}"),
-            Block::Table { head, rows } => {
-                let rows = std::iter::once(head).chain(rows).map(|row| row.join(", "));
-                rows.collect::<Vec<_>>().join("\n")
-            }
-            Block::Image { file } => {
-                format!("Picture {}", file.name.as_deref().unwrap_or("without a name"))
-            }
-            Block::Todos { items } => {
-                let items = items.iter().map(|item| format!("{:?}: {}", item.state, item.text));
-                items.collect::<Vec<_>>().join("\n")
-            }
-            Block::Tree { roots } => {
-                let labels = roots.iter().map(|node| node.label.clone());
-                labels.collect::<Vec<_>>().join("\n")
-            }
-        };
-        let total = text.lines().count();
-        for line in text.lines().take(OUTPUT_ROWS) {
-            self.say(&format!("  {line}"));
-        }
-        if total > OUTPUT_ROWS {
-            self.say(&format!("  and {} more lines", total - OUTPUT_ROWS));
-        }
-    }
+/// Whether a line names a command, not a path.
+fn is_command(line: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || "-_:.".contains(c);
+    line.strip_prefix('/').is_some_and(|rest| {
+        let name = rest.split_whitespace().next().unwrap_or_default();
+        !name.is_empty() && name.chars().all(is_letter)
+    })
+}
 
-    /// Adds to what is being said; whole lines are told at once.
-    fn stream(&mut self, speaker: Speaker, delta: &str) {
-        if self.speaker != speaker {
-            self.finish_line();
-            self.speaker = speaker;
-            self.partial.push_str(match speaker {
-                Speaker::Caiman => "Caiman: ",
-                Speaker::Thought => "Thinking: ",
-                Speaker::Nobody => "",
-            });
-        }
-        self.partial.push_str(delta);
-        while let Some(end) = self.partial.find('\n') {
-            let line: String = self.partial.drain(..=end).collect();
-            self.out.push(text::clean(line.trim_end_matches('\n')).into_owned());
-        }
-    }
-
-    fn finish_line(&mut self) {
-        if !self.partial.is_empty() {
-            let line = std::mem::take(&mut self.partial);
-            self.out.push(text::clean(&line).into_owned());
-        }
-        self.speaker = Speaker::Nobody;
-    }
-
-    fn say(&mut self, words: &str) {
-        self.finish_line();
-        self.out.extend(words.lines().map(|line| text::clean(line).into_owned()));
-    }
+fn ask(query: Query, asker: Asker) -> Effect {
+    Effect::Ask { query, asker }
 }
 
 fn submit(op: Op) -> Effect {
     Effect::Submit { op, purpose: Purpose::Other }
 }
 
-/// What a line chooses: numbers stand for choices.
-fn chosen(question: &Question, line: &str) -> String {
-    let picked = |word: &str| {
-        let number: usize = word.trim().parse().ok()?;
-        question.choices.get(number.checked_sub(1)?).cloned()
-    };
-    let words: Vec<&str> = if question.several { line.split(',').collect() } else { vec![line] };
-    let all: Vec<String> =
-        words.iter().map(|word| picked(word).unwrap_or_else(|| word.trim().to_owned())).collect();
-    all.join(", ")
+/// An operation that a new session begins with.
+fn said(op: Op) -> Effect {
+    Effect::Submit { op, purpose: Purpose::Say }
 }

@@ -215,9 +215,11 @@ pub fn code_rows(line: &str, lexer: &mut Lexer, cells: usize, look: &Look) -> Ve
     let below = look.theme.style(Role::CodeBlock);
     let spans = lexer.spans(&crate::text::clean(line), &look.theme, below);
     let line = Line { spans, fill: Some(below) };
-    let mut rows = row::wrap(&line, cells.saturating_sub(2).max(1), 0);
+    // Where lists and quotes have taken the room, code stands at their edge.
+    let indent = if cells > 4 { 2 } else { 0 };
+    let mut rows = row::wrap(&line, cells.saturating_sub(indent).max(1), 0);
     for row in &mut rows {
-        row.put_before(&[Span::new("  ", below)]);
+        row.put_before(&[Span::new(" ".repeat(indent), below)]);
         row.line.fill = Some(below);
     }
     rows

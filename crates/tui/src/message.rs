@@ -1,7 +1,7 @@
 //! What comes in and what goes out: the update function is between.
 
 use base::protocol::{ClientError, Numbered, Op, Query, Reply};
-use base::{EntryId, ModelRef, SessionId};
+use base::{EntryId, ModelRef, Part, RequestId, SessionId};
 
 use crate::key::Input;
 use crate::keymap::Action;
@@ -66,6 +66,8 @@ pub enum Effect {
     Copy(String),
     /// Have a text edited in the user's editor.
     Edit(String),
+    /// Open a file in the user's editor.
+    EditFile(String),
     /// Get a picture from the clipboard.
     GetPicture,
     /// Read a file to attach it.
@@ -103,8 +105,12 @@ pub enum Effect {
     Use(ModelRef),
     /// For the interface itself: look like the theme of this name; it is not kept.
     SetTheme(String),
-    /// For the interface itself: put a text into the composer.
+    /// For the interface itself: put a name into the prompt, or a slash command before it.
     Write(String),
+    /// For the interface itself: put a prompt that was said back into the composer, files and all.
+    WriteParts(Vec<Part>),
+    /// For the interface itself: run a slash command.
+    Run(String),
     /// For the interface itself: put what a prompt said back into the composer, if nothing is written there.
     WriteAgain(EntryId),
     /// For the interface itself: say something of passing interest in the status line.
@@ -178,8 +184,8 @@ pub enum Asker {
 pub enum Purpose {
     /// A prompt; it is put back into the composer if it is refused.
     Say,
-    /// An answer to a question.
-    Answer,
+    /// An answer to this question, which is asked again if it is refused.
+    Answer(RequestId),
     /// A key that is being tried.
     Login,
     /// A copy of a session; it is gone on with once it is there.

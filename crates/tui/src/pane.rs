@@ -26,7 +26,6 @@ mod shared;
 mod sheet;
 mod themes;
 mod todos;
-mod words;
 
 use base::protocol::{ClientError, Reply};
 
@@ -42,9 +41,8 @@ use sheet::SheetPane;
 pub use models::{FAVOURITE, RECENT};
 pub(crate) use overlay::{Overlay, overlay};
 pub(crate) use patch::lines as diff_lines;
-pub use shared::{Shared, Spent};
+pub use shared::Shared;
 pub use themes::THEME;
-pub(crate) use words::{ago, count, price};
 
 /// Which pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -147,10 +147,11 @@ impl Waiting {
         }
     }
 
-    fn session(&self) -> SessionId {
+    /// Its answer was not taken; why.
+    fn refuse(&mut self, why: &str) {
         match self {
-            Self::Permission(permission) => permission.asked.session,
-            Self::Questions(asking) => asking.asked.session,
+            Self::Permission(permission) => permission.refuse(why),
+            Self::Questions(_) => {}
         }
     }
 }
@@ -159,6 +160,8 @@ impl Waiting {
 #[derive(Debug)]
 pub struct Panels {
     waiting: VecDeque<Waiting>,
+    /// Those whose answer is on its way: one that is not taken puts its question back.
+    answered: Vec<Waiting>,
     /// When the first one was drawn first.
     seen_at: Option<u64>,
     /// Whether it stands where another one was just answered.
@@ -181,7 +184,8 @@ impl Panels {
     /// None, with the user's keys.
     pub fn with_keys(map: &KeyMap) -> Self {
         let shortcuts = Shortcuts::of(map);
-        Self { waiting: VecDeque::new(), seen_at: None, follows: false, shortcuts }
+        let (waiting, answered) = (VecDeque::new(), Vec::new());
+        Self { waiting, answered, seen_at: None, follows: false, shortcuts }
     }
 
     /// The most rows that questions may take of a screen: three fifths, so that what led to them can be read.
@@ -201,12 +205,31 @@ impl Panels {
 
     /// A question was settled, here or elsewhere, or nobody waits for it any more.
     pub fn settled(&mut self, request: RequestId) {
-        self.keep(|waiting| waiting.request() != request);
+        self.keep(|waiting| waiting != request);
     }
 
-    /// Forgets all questions of a session.
-    pub fn forget(&mut self, session: SessionId) {
-        self.keep(|waiting| waiting.session() != session);
+    /// An answer was not taken: its question stands in front again, with what was written, and tells why.
+    pub fn refused(&mut self, request: RequestId, why: &str) {
+        let Some(at) = self.answered.iter().position(|it| it.request() == request) else { return };
+        let mut waiting = self.answered.remove(at);
+        waiting.refuse(why);
+        self.waiting.push_front(waiting);
+        (self.seen_at, self.follows) = (None, true);
+    }
+
+    /// Forgets all questions but those that are kept.
+    pub fn keep(&mut self, is_kept: impl Fn(RequestId) -> bool) {
+        let first = self.waiting.front().map(Waiting::request);
+        self.waiting.retain(|waiting| is_kept(waiting.request()));
+        self.answered.retain(|waiting| is_kept(waiting.request()));
+        if self.waiting.front().map(Waiting::request) != first {
+            (self.seen_at, self.follows) = (None, true);
+        }
+    }
+
+    /// Something lay over the questions: they are seen from now on.
+    pub fn uncover(&mut self) {
+        self.seen_at = None;
     }
 
     /// How many wait.
@@ -227,6 +250,10 @@ impl Panels {
         if let (Some(answer), Waiting::Permission(permission)) =
             (self.shortcuts.answer(key), &mut *first)
         {
+            // Who holds the key down has not read this question, nor has anybody before it was drawn.
+            if !is_seen && (self.follows || self.seen_at.is_none()) {
+                return Pressed::Taken(Vec::new());
+            }
             let heard = permission.give(answer);
             return self.heard(heard, has);
         }
@@ -303,21 +330,14 @@ impl Panels {
     }
 
     fn add(&mut self, waiting: Waiting) {
-        if self.waiting.iter().any(|known| known.request() == waiting.request()) {
+        let mut known = self.waiting.iter().chain(&self.answered);
+        if known.any(|known| known.request() == waiting.request()) {
             return;
         }
         if self.waiting.is_empty() {
             (self.seen_at, self.follows) = (None, false);
         }
         self.waiting.push_back(waiting);
-    }
-
-    fn keep(&mut self, is_kept: impl Fn(&Waiting) -> bool) {
-        let first = self.waiting.front().map(Waiting::request);
-        self.waiting.retain(is_kept);
-        if self.waiting.front().map(Waiting::request) != first {
-            (self.seen_at, self.follows) = (None, true);
-        }
     }
 
     fn heard(&mut self, heard: Heard, has: Has) -> Pressed {
@@ -329,7 +349,7 @@ impl Panels {
             Heard::WantsKeys | Heard::Leaves => Pressed::Taken(focus()),
             Heard::Refused(why) => Pressed::Taken(vec![Effect::Say(why.to_owned())]),
             Heard::Answered(effect) => {
-                self.waiting.pop_front();
+                self.answered.extend(self.waiting.pop_front());
                 (self.seen_at, self.follows) = (None, true);
                 Pressed::Taken(vec![*effect])
             }

@@ -31,6 +31,10 @@ pub use crate::screen::pictures::Protocol;
 const BEGIN: &[u8] = b"\x1b[?2026h";
 const END: &[u8] = b"\x1b[?2026l";
 
+/// Erases all from the cursor's row on; the cursor must be at its left, and stays. Erased from the screen's first
+/// cell in one go, all it showed would move into tmux's history.
+const ERASE_BELOW: &[u8] = b"\x1b[K\x1b[C\x1b[J\r";
+
 /// What a cell holds that the terminal may show anything in; no canvas has it.
 const UNKNOWN: Cell = Cell { glyph: SmolStr::new_inline("\0"), style: Style::PLAIN, link: 0 };
 
@@ -223,7 +227,7 @@ impl Screen {
         if up > 0 {
             csi(&[up], b'A', out);
         }
-        out.extend(b"\x1b[J");
+        out.extend(ERASE_BELOW);
         self.easel.forget();
         (self.x, self.y) = (Some(0), Some(0));
     }

@@ -8,7 +8,7 @@ mod custom;
 
 use std::collections::BTreeMap;
 
-use crate::style::Style;
+use crate::style::{Color, Style};
 
 /// What a text is, as far as its look goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -200,6 +200,13 @@ impl Theme {
     /// The style of a role.
     pub fn style(&self, role: Role) -> Style {
         self.styles[role as usize]
+    }
+
+    /// Takes away the backgrounds that only tell things apart: the terminal's own shows.
+    pub fn uncover(&mut self) {
+        for role in [Role::CodeBlock, Role::Panel] {
+            self.set(role, Style { bg: Color::Default, ..self.style(role) });
+        }
     }
 
     /// Gives a role another style.

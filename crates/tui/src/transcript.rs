@@ -18,14 +18,13 @@ mod stored;
 mod tests;
 mod thought;
 mod view;
-pub(crate) mod words;
 
 use base::config::Scrollbar;
-use base::protocol::Event;
+use base::protocol::{Event, Paid};
 use base::{Entry, EntryId, SessionId};
 
 pub use self::block::lines_of;
-pub(crate) use self::words::money;
+pub use self::call::is_own_command;
 
 use self::item::{Body, Fold, Setting};
 use self::items::{Items, Number};
@@ -81,6 +80,8 @@ pub struct Transcript {
     /// The oldest entry at hand, if there are older ones.
     oldest: Option<EntryId>,
     has_asked: bool,
+    /// What was paid in the time of the entries that are loaded next.
+    paid: Vec<Paid>,
     scrollback: Scrollback,
 }
 
@@ -95,10 +96,17 @@ impl Transcript {
         self.view.scrollbar = scrollbar;
     }
 
+    /// What model calls cost in the time of the entries that are loaded next: their footers tell it.
+    pub fn know_paid(&mut self, paid: Vec<Paid>) {
+        self.paid = paid;
+    }
+
     /// Shows a session from its newest entries; `more` tells whether there are older ones.
     pub fn load(&mut self, session: SessionId, entries: &[Entry], more: More) {
         let (open, scrollbar) = (self.view.open, self.view.scrollbar);
+        let paid = std::mem::take(&mut self.paid);
         *self = Self::default();
+        self.live.running.paid = paid;
         self.live.main = Some(session);
         (self.view.open, self.view.scrollbar) = (open, scrollbar);
         for entry in entries {
@@ -111,6 +119,7 @@ impl Transcript {
     /// Puts older entries before those that are shown; the reader stays where they are.
     pub fn prepend(&mut self, entries: &[Entry], more: More) {
         let (mut older, mut running) = (Items::default(), Running::default());
+        running.paid = std::mem::take(&mut self.paid);
         for entry in entries {
             stored::add(entry, &mut older, &mut running, &mut self.live.orphans);
         }

@@ -9,6 +9,7 @@ use base::{ModelRef, Op, trust};
 
 use crate::canvas::{Canvas, Point, Rect};
 use crate::key::{Key, Mouse};
+use crate::keymap::Action;
 use crate::look::Look;
 use crate::message::{Asker, Effect, Purpose};
 use crate::pane::{Pane, PaneKind, Pressed, Shared};
@@ -51,6 +52,8 @@ pub struct Welcome {
     /// Only a key is wanted: what the folder needs is not asked.
     is_login: bool,
     has_model: bool,
+    /// The key that lists models.
+    models_key: String,
 }
 
 impl Welcome {
@@ -83,6 +86,7 @@ impl Welcome {
             question: Question::default(),
             is_login: false,
             has_model: false,
+            models_key: shared.keys.hint(Action::OpenModels),
         }
     }
 
@@ -149,7 +153,8 @@ impl Welcome {
             Picked::Chosen => self.take_provider(),
             Picked::Left if self.is_login => Pressed::Done(Vec::new()),
             Picked::Left => {
-                Pressed::Done(vec![Effect::Say("no model yet: alt+p chooses one".to_owned())])
+                let words = format!("no model yet: {} chooses one", self.models_key);
+                Pressed::Done(vec![Effect::Say(words)])
             }
         }
     }

@@ -5,9 +5,7 @@ use base::protocol::{Delivery, Mode, Op};
 use base::{ModelRef, SessionId};
 
 use super::session::{Session, Turn};
-use super::{App, Armed, TWICE_MS, submit};
-use crate::composer::Typed;
-use crate::key::{Code, Key};
+use super::{App, Armed, Left, TWICE_MS, submit};
 use crate::keymap::Action;
 use crate::message::{Effect, MouseUse, Screen};
 use crate::pane::{self, PaneKind};
@@ -51,6 +49,13 @@ impl App {
             // A question that waits has taken them already.
             Action::AllowOnce | Action::AllowSession | Action::AllowAlways | Action::Deny => {
                 Vec::new()
+            }
+            // What was printed above cannot be changed any more.
+            Action::ToggleThoughts | Action::ToggleFold | Action::ToggleAll
+                if self.screen == Screen::Inline =>
+            {
+                let key = self.keys.hint(Action::ToggleScreen);
+                vec![Effect::Say(format!("{key} shows it whole"))]
             }
             Action::ToggleThoughts
             | Action::ToggleFold
@@ -118,9 +123,8 @@ impl App {
             self.has = Has::OnlySpareKeys;
             return Vec::new();
         }
-        if self.session.is_running() {
-            self.session.turn = Turn::Stops;
-            return vec![submit(Op::Stop { session: self.session.id })];
+        if self.session.is_busy() {
+            return vec![self.stop_all()];
         }
         if !self.composer.is_empty() || !self.session.is_begun {
             return Vec::new();
@@ -131,15 +135,21 @@ impl App {
         self.arm(Armed::Rewind, "esc again goes back in time")
     }
 
-    /// Ends, if nothing is being written; else the key is the composer's.
+    /// Stops the turn and the user's own commands.
+    fn stop_all(&mut self) -> Effect {
+        if self.session.is_running() {
+            self.session.turn = Turn::Stops;
+        }
+        submit(Op::Stop { session: self.session.id })
+    }
+
+    /// Ends, if nothing is being written.
     fn quit(&mut self) -> Vec<Effect> {
         if self.composer.is_empty() {
             return self.leave();
         }
-        match self.composer.key(Key::plain(Code::Delete)) {
-            Typed::Taken => self.composer_changed(),
-            Typed::Ignored => Vec::new(),
-        }
+        let key = self.keys.hint(Action::Clear);
+        vec![Effect::Say(format!("{key} clears the prompt first"))]
     }
 
     /// Clears the composer, stops the turn, and ends at the second press.
@@ -156,10 +166,9 @@ impl App {
             return self
                 .arm(Armed::Quit, &format!("cleared · {key} again quits · up brings it back"));
         }
-        if self.session.is_running() {
-            self.session.turn = Turn::Stops;
+        if self.session.is_busy() {
             let mut effects = self.arm(Armed::Quit, &format!("stopping · {key} again quits"));
-            effects.push(submit(Op::Stop { session: self.session.id }));
+            effects.push(self.stop_all());
             return effects;
         }
         self.arm(Armed::Quit, &format!("{key} again quits"))
@@ -196,8 +205,20 @@ impl App {
         effects
     }
 
+    /// Keeps in mind what a session that is left is called, and forgets that of the one that is entered.
+    fn note_left(&mut self, entered: SessionId) {
+        if self.session.is_begun {
+            let Session { id, title, children, .. } = &self.session;
+            self.left.push(Left { id: *id, title: title.clone(), children: children.clone() });
+        }
+        self.left.retain(|left| left.id != entered);
+        self.elsewhere.retain(|_, root| *root != Some(entered));
+    }
+
     fn show(&mut self, session: Session) {
-        self.panels.forget(self.session.id);
+        self.note_left(session.id);
+        self.panels.keep(|_| false);
+        self.going_on.clear();
         // What was said of the session that is left is no news of this one.
         self.status.hush();
         self.session = session;
@@ -268,11 +289,7 @@ impl App {
     /// Moves the keys between composer and question.
     fn focus_panel(&mut self) -> Vec<Effect> {
         if self.panels.is_empty() {
-            // Without a question the key is the composer's.
-            return match self.composer.key(Key::plain(Code::Tab)) {
-                Typed::Taken => self.composer_changed(),
-                Typed::Ignored => Vec::new(),
-            };
+            return Vec::new();
         }
         self.has = match self.has {
             Has::Keys => Has::OnlySpareKeys,

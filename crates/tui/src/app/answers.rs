@@ -1,11 +1,16 @@
 //! Answers to look-ups, and what comes of operations.
 
-use base::protocol::{ClientError, Place, Reply, SessionState};
+use std::collections::HashSet;
 
+use base::protocol::{ClientError, Event, Place, Reply, SessionState};
+use base::{ModelRef, RequestId};
+
+use super::hears::request_of;
 use super::says::with_own;
 use super::{App, WINDOW};
 use crate::message::{Asker, Effect, Purpose};
 use crate::pane::Pane;
+use crate::panel::Has;
 use crate::transcript::More;
 use crate::welcome::Welcome;
 
@@ -41,7 +46,11 @@ impl App {
                 self.composer.set_offers(with_own(offers));
                 Vec::new()
             }
-            Reply::Files { paths } => {
+            Reply::Files { mut paths } => {
+                let deepest = self.settings.completions.max_depth;
+                let depth = |path: &String| path.trim_end_matches('/').matches('/').count();
+                let deepest = usize::try_from(deepest).ok().filter(|it| *it > 0);
+                paths.retain(|path| deepest.is_none_or(|deepest| depth(path) < deepest));
                 if asker == (Asker::Files { turn: self.files.0 }) {
                     let search = self.files.1.clone();
                     self.composer.offer_files(&search, paths);
@@ -56,17 +65,21 @@ impl App {
                 self.take_recalled(asker, value);
                 Vec::new()
             }
-            Reply::Entries { entries } => {
+            Reply::Entries { entries, paid } => {
                 let Asker::Entries(session) = asker else { return Vec::new() };
                 if session != self.session.id {
                     return Vec::new();
                 }
                 let more = if entries.len() < WINDOW { More::Nothing } else { More::Older };
+                self.transcript.know_paid(paid);
                 if self.is_loaded {
                     self.transcript.prepend(&entries, more);
                 } else {
                     self.is_loaded = true;
                     self.transcript.load(session, &entries, more);
+                    for event in std::mem::take(&mut self.going_on) {
+                        self.transcript.see(&event, self.look.now_ms);
+                    }
                 }
                 Vec::new()
             }
@@ -83,13 +96,39 @@ impl App {
     }
 
     fn take_state(&mut self, state: SessionState) -> Vec<Effect> {
-        let is_unfinished = state.is_unfinished && !state.is_running;
-        self.session.take(state);
+        let is_unfinished = state.is_unfinished;
+        let passed =
+            |since| u64::try_from(self.time_of_day().since(since).as_millis()).unwrap_or(0);
+        let since_ms = state.running_since.map(|it| self.look.now_ms.saturating_sub(passed(it)));
+        let going_on = state.going_on.clone();
+        self.session.take(state, since_ms);
         let mut effects = vec![Effect::Title(self.window_title())];
+        effects.extend(self.take_going_on(going_on));
         if is_unfinished {
             effects.push(Effect::Say(
                 "the last turn broke off · /continue goes on with it".to_owned(),
             ));
+        }
+        effects
+    }
+
+    /// What goes on since before we came, as if it was told now. Questions that are not among it are settled.
+    fn take_going_on(&mut self, events: Vec<Event>) -> Vec<Effect> {
+        let open: HashSet<RequestId> = events.iter().filter_map(request_of).collect();
+        self.panels.keep(|request| open.contains(&request));
+        let mut effects = Vec::new();
+        for event in &events {
+            self.note_child(event);
+            effects.extend(self.hear_any(event));
+            if self.is_loaded {
+                self.transcript.see(event, self.look.now_ms);
+            }
+        }
+        if !self.is_loaded {
+            self.going_on = events;
+        }
+        if self.panels.is_empty() {
+            self.has = Has::OnlySpareKeys;
         }
         effects
     }
@@ -104,6 +143,7 @@ impl App {
         }
         let is_first = self.place.is_none();
         self.place = Some(place.clone());
+        self.take_picked();
         // An instruction file alone is no reason to stand between the user and the prompt: the empty
         // conversation offers it.
         let must_ask = Welcome::is_needed(&Place { init: None, ..place.clone() });
@@ -116,6 +156,18 @@ impl App {
         self.is_welcoming = true;
         self.panes.push((self.panes_opened, Box::new(welcome)));
         effects
+    }
+
+    /// Before the first words, the model that was picked last answers, unless the user has named one.
+    fn take_picked(&mut self) {
+        let is_free =
+            self.place.as_ref().is_some_and(|it| it.model.is_some() && !it.is_model_named);
+        let is_new = !self.session.is_begun && self.session.chosen_model.is_none();
+        let picked = self.recent.first().and_then(|name| name.parse::<ModelRef>().ok());
+        if let Some(model) = picked.filter(|_| is_free && is_new) {
+            self.session.model = Some(model.clone());
+            self.session.chosen_model = Some(model);
+        }
     }
 
     /// What the command line wants said first.
@@ -133,6 +185,7 @@ impl App {
         }
         if asker == Asker::Recent {
             self.recent = value.lines().map(str::to_owned).collect();
+            self.take_picked();
         }
         // What the settings name counts more than what was chosen once.
         if asker == Asker::Theme && self.settings.theme.is_none() {
@@ -156,7 +209,15 @@ impl App {
                 }
                 effects
             }
-            (Purpose::Say | Purpose::Answer | Purpose::Other, Ok(())) => Vec::new(),
+            (Purpose::Say | Purpose::Other, Ok(())) => Vec::new(),
+            (Purpose::Answer(request), Ok(()) | Err(ClientError::NotFound(_))) => {
+                self.panels.settled(request);
+                Vec::new()
+            }
+            (Purpose::Answer(request), Err(error)) => {
+                self.panels.refused(request, &error.to_string());
+                vec![Effect::Say(error.to_string())]
+            }
             (Purpose::Fork(into), Ok(())) => vec![Effect::Enter(into)],
             (Purpose::Say, Err(error)) => {
                 if let Some(text) = self.sent.take().filter(|_| self.composer.is_empty()) {
@@ -165,7 +226,7 @@ impl App {
                 self.transcript.notice(&error.to_string());
                 Vec::new()
             }
-            (Purpose::Answer | Purpose::Fork(_) | Purpose::Other, Err(error)) => {
+            (Purpose::Fork(_) | Purpose::Other, Err(error)) => {
                 vec![Effect::Say(error.to_string())]
             }
         }

@@ -1,13 +1,14 @@
 //! Events of the mind, as far as they concern more than the conversation.
 
 use base::protocol::{Ending, Event, Query};
-use base::{EntryKind, Origin, Part, SessionId};
+use base::{EntryKind, Origin, Part, RequestId, SessionId};
 
 use super::session::Turn;
-use super::{App, ask};
+use super::{App, Left, ask};
 use crate::message::{Asker, Effect, Progress};
 use crate::panel::{Asked, Has, Questions};
 use crate::text;
+use crate::transcript::is_own_command;
 
 /// Cells of a title that is made of a prompt.
 const TITLE_CELLS: usize = 60;
@@ -15,13 +16,9 @@ const TITLE_CELLS: usize = 60;
 impl App {
     /// Takes an event of the mind.
     pub(super) fn hear(&mut self, event: &Event) -> Vec<Effect> {
-        if let Event::ChildStarted { session, child, .. } = event
-            && self.is_ours(*session)
-        {
-            self.session.children.insert(*child);
-        }
-        if !event.session().is_none_or(|session| self.is_ours(session)) {
-            return Vec::new();
+        self.note_child(event);
+        if let Some(session) = event.session().filter(|session| !self.is_ours(*session)) {
+            return self.hear_elsewhere(session, event);
         }
         self.transcript.see(event, self.look.now_ms);
         let effects = if event.session().is_none_or(|session| session == self.session.id) {
@@ -33,6 +30,40 @@ impl App {
             self.share();
         }
         effects
+    }
+
+    /// A sub-agent belongs to the family of the session it works for.
+    pub(super) fn note_child(&mut self, event: &Event) {
+        let Event::ChildStarted { session, child, .. } = event else { return };
+        if self.is_ours(*session) {
+            self.session.children.insert(*child);
+        }
+        let is_its = |left: &&mut Left| left.id == *session || left.children.contains(session);
+        if let Some(left) = self.left.iter_mut().find(is_its) {
+            left.children.insert(*child);
+        }
+    }
+
+    /// An event of a session that is not on the screen: what it asks is not lost.
+    fn hear_elsewhere(&mut self, session: SessionId, event: &Event) -> Vec<Effect> {
+        if let Event::Settled { request, .. } = event {
+            self.elsewhere.remove(request);
+        }
+        let Some(request) = request_of(event) else { return Vec::new() };
+        let is_its = |left: &&Left| left.id == session || left.children.contains(&session);
+        let root = self.left.iter().find(is_its).map(|left| left.id);
+        self.elsewhere.insert(request, root);
+        let body = self.waits_elsewhere().unwrap_or_default();
+        let told = Effect::Notify { title: "a question".to_owned(), body };
+        self.is_away().then_some(told).into_iter().collect()
+    }
+
+    /// What is said of the newest question of another session.
+    pub(super) fn waits_elsewhere(&self) -> Option<String> {
+        let (_, root) = self.elsewhere.last_key_value()?;
+        let left = root.and_then(|root| self.left.iter().find(|left| left.id == root));
+        let title = left.and_then(|left| left.title.as_deref()).unwrap_or("another session");
+        Some(format!("{title} waits for your answer"))
     }
 
     /// Lets open panes know what has changed.
@@ -60,11 +91,14 @@ impl App {
             }
             Event::TurnDone { ending, .. } => {
                 let body = match ending {
-                    Ending::Answered | Ending::Halted(_) => "done".to_owned(),
-                    Ending::Cancelled => return self.rested(None),
-                    Ending::OverBudget(why) | Ending::GoingInCircles(why) => why.clone(),
+                    Ending::Answered | Ending::Halted(_) => Some("done".to_owned()),
+                    Ending::Cancelled => None,
+                    Ending::OverBudget(why) | Ending::GoingInCircles(why) => Some(why.clone()),
                 };
-                self.rested(Some(body))
+                let mut effects = self.rested(body);
+                // Servers that have come up since may offer something, and files may have changed.
+                effects.push(ask(Query::Offers { folder: self.folder.clone() }, Asker::Offers));
+                effects
             }
             Event::TurnFailed { reason, .. } => self.rested(Some(reason.clone())),
             Event::SessionChanged { title, model, effort, mode, .. } => {
@@ -135,7 +169,8 @@ impl App {
     }
 
     /// An event that counts whoever it is of: the session on the screen or a sub-agent.
-    fn hear_any(&mut self, event: &Event) -> Vec<Effect> {
+    pub(super) fn hear_any(&mut self, event: &Event) -> Vec<Effect> {
+        self.note_shell(event);
         if let Event::Spent { model, usage, cost, .. } = event {
             self.session.pay(model, *usage, *cost);
         }
@@ -189,6 +224,22 @@ impl App {
         Vec::new()
     }
 
+    /// Keeps count of the user's own commands that run.
+    fn note_shell(&mut self, event: &Event) {
+        if let Event::ToolStarted { session, call, title } = event
+            && *session == self.session.id
+            && is_own_command(title)
+        {
+            if !self.session.is_busy() {
+                self.session.since_ms = self.look.now_ms;
+            }
+            self.session.shells.insert(call.clone());
+        }
+        if let Event::ToolDone { call, .. } = event {
+            self.session.shells.remove(call);
+        }
+    }
+
     /// Lets a user who looks elsewhere know that they are needed.
     fn call_user(&self, title: &str, body: &str) -> Vec<Effect> {
         let mut effects = vec![Effect::Progress(Progress::Waiting)];
@@ -216,6 +267,16 @@ impl App {
             return Vec::new();
         }
         self.is_loaded = false;
+        self.elsewhere.clear();
         super::look_up(self.session.id).into()
+    }
+}
+
+/// The question that an event asks.
+pub(super) fn request_of(event: &Event) -> Option<RequestId> {
+    if let Event::ApprovalNeeded { request, .. } | Event::QuestionAsked { request, .. } = event {
+        Some(*request)
+    } else {
+        None
     }
 }

@@ -1,6 +1,7 @@
 //! Where things are drawn, on the whole screen and inline.
 
 use super::App;
+use super::says::with_own;
 use crate::canvas::{Canvas, Point, Rect};
 use crate::keymap::Action;
 use crate::line::Line;
@@ -34,7 +35,7 @@ impl App {
         let parts = self.below(main);
         let (rest, below) = main.split_bottom(parts.height());
         self.pointer.transcript = rest;
-        if self.transcript.is_empty() && !self.session.is_begun {
+        if self.is_fresh() {
             self.draw_landing(canvas, rest);
         } else {
             self.transcript.draw(canvas, rest, &self.look);
@@ -50,7 +51,9 @@ impl App {
         }
         let below = self.below(Rect::sized(width, most)).height().min(most);
         let popup = if self.composer.is_popup_open() { INLINE_POPUP } else { 0 };
-        let live = self.transcript.live_height(width, &self.look).max(popup);
+        let landing = if self.is_fresh() { self.short_landing().len() } else { 0 };
+        let landing = u16::try_from(landing).unwrap_or(u16::MAX);
+        let live = self.transcript.live_height(width, &self.look).max(popup).max(landing);
         below + live.min(most - below)
     }
 
@@ -64,7 +67,11 @@ impl App {
         let parts = self.below(Rect { height, ..area });
         let (live, below) = area.split_bottom(parts.height());
         self.pointer.transcript = live;
-        self.transcript.draw_live(canvas, live, &self.look);
+        if self.is_fresh() {
+            canvas.lines(live.inset(1, 0), &self.short_landing());
+        } else {
+            self.transcript.draw_live(canvas, live, &self.look);
+        }
         self.draw_below(canvas, below, &parts)
     }
 
@@ -76,7 +83,7 @@ impl App {
         let composer_most = if is_tight { 1 } else { (area.height / 3).clamp(1, 12) };
         let status = u16::from(area.height > 3);
         let composer = self.composer.height(area.width, composer_most).min(area.height);
-        let activity = u16::from(self.session.is_running() && area.height > 4 && !is_tight);
+        let activity = u16::from(self.session.is_busy() && area.height > 4 && !is_tight);
         let waiting = self.session.waiting.len().min(if is_low { 1 } else { WAITING });
         let waiting = u16::try_from(waiting).unwrap_or(0);
         let taken = composer + status + activity + waiting;
@@ -122,7 +129,13 @@ impl App {
     /// Draws the pane on top.
     fn draw_pane(&mut self, canvas: &mut Canvas, area: Rect) -> Option<Point> {
         let (_, pane) = self.panes.last_mut()?;
-        pane.draw(canvas, area, &self.look)
+        let caret = pane.draw(canvas, area, &self.look);
+        if !self.panels.is_empty() {
+            let row = Rect { height: 1.min(area.height), ..area }.inset(1, 0);
+            let style = self.look.theme.style(Role::Warning);
+            canvas.text(row, " a question waits: close this to answer ", style);
+        }
+        caret
     }
 
     /// What an empty composer says.
@@ -137,21 +150,61 @@ impl App {
         "ask anything · / commands · @ files · ! shell".to_owned()
     }
 
-    /// What an empty conversation shows.
+    /// Whether nothing was said yet.
+    fn is_fresh(&self) -> bool {
+        self.transcript.is_empty() && !self.session.is_begun
+    }
+
+    /// What an empty conversation shows, in the middle.
     fn draw_landing(&self, canvas: &mut Canvas, area: Rect) {
+        let rows = self.landing();
+        let height = u16::try_from(rows.len()).unwrap_or(u16::MAX);
+        let width = rows.iter().map(Line::width).max().unwrap_or(0);
+        let place = area.middle(u16::try_from(width).unwrap_or(u16::MAX), height);
+        canvas.lines(place, &rows);
+    }
+
+    /// Who we are, and which version.
+    fn name(&self) -> Line {
         let style = |role| self.look.theme.style(role);
-        let mut rows = vec![
-            Line::new("caiman", style(Role::Accent).with(crate::style::Attrs::BOLD))
-                .then(format!(" {}", self.version), style(Role::Faint)),
-            Line::EMPTY,
-        ];
-        let model = match (&self.session.model, &self.place) {
+        Line::new("caiman", style(Role::Accent).with(crate::style::Attrs::BOLD))
+            .then(format!(" {}", self.version), style(Role::Faint))
+    }
+
+    /// What answers.
+    fn answering(&self) -> String {
+        match (&self.session.model, &self.place) {
             (Some(model), _) => model.to_string(),
             (None, Some(_)) => "no model yet".to_owned(),
             (None, None) => "…".to_owned(),
-        };
-        rows.push(Line::new(model, style(Role::Text)));
-        rows.push(Line::EMPTY);
+        }
+    }
+
+    /// Inline there is room for little: what a terminal wraps when it gets narrow may stay in its history.
+    fn short_landing(&self) -> Vec<Line> {
+        let style = |role| self.look.theme.style(role);
+        let keys = [Action::OpenPalette, Action::OpenHelp].map(|action| self.keys.hint(action));
+        let words = format!("{} everything there is to do · {} help", keys[0], keys[1]);
+        let mut rows = vec![
+            self.name().then(format!(" · {}", self.answering()), style(Role::Text)),
+            Line::new(words, style(Role::Faint)),
+        ];
+        if let Some(file) = self.place.as_ref().and_then(|place| place.init.as_ref()) {
+            let words = format!("/init writes {file}, notes for agents");
+            rows.push(Line::new(words, style(Role::Faint)));
+        }
+        rows
+    }
+
+    /// Who we are, what answers, and what can be done.
+    fn landing(&self) -> Vec<Line> {
+        let style = |role| self.look.theme.style(role);
+        let mut rows = vec![
+            self.name(),
+            Line::EMPTY,
+            Line::new(self.answering(), style(Role::Text)),
+            Line::EMPTY,
+        ];
         let hints = [
             (Action::OpenPalette, "everything there is to do"),
             (Action::OpenModels, "another model"),
@@ -177,10 +230,7 @@ impl App {
                     .then(format!("write {file}, notes for agents"), style(Role::Faint)),
             );
         }
-        let height = u16::try_from(rows.len()).unwrap_or(u16::MAX);
-        let width = rows.iter().map(Line::width).max().unwrap_or(0);
-        let place = area.middle(u16::try_from(width).unwrap_or(u16::MAX), height);
-        canvas.lines(place, &rows);
+        rows
     }
 
     /// What a pane is made from.
@@ -191,7 +241,7 @@ impl App {
             session: self.session.is_begun.then_some(self.session.id),
             now: self.time_of_day(),
             keys: self.keys.clone(),
-            offers: self.offers.clone(),
+            offers: with_own(self.offers.clone()),
             todos: self.session.todos.clone(),
             waiting: self.session.waiting.clone(),
             model: self.session.model.clone(),

@@ -1,11 +1,10 @@
 //! What is known of the session on the screen.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::pane::Spent;
-use base::block::Todo;
-use base::protocol::{Mode, ModelChoice, SessionState, WaitingPrompt};
-use base::{Block, Effort, EntryKind, ModelRef, Money, Origin, Part, SessionId, Usage};
+use base::block::{Todo, files_of};
+use base::protocol::{Mode, ModelChoice, SessionState, Spent, WaitingPrompt};
+use base::{Block, CallId, Effort, EntryKind, ModelRef, Money, Origin, Part, SessionId, Usage};
 
 use crate::text;
 
@@ -51,6 +50,8 @@ pub(super) struct Session {
     pub(super) todos: Vec<Todo>,
     /// Lines added to and taken from files by tools, as far as seen.
     pub(super) changed: BTreeMap<String, (u64, u64)>,
+    /// Commands of the user's own that run.
+    pub(super) shells: BTreeSet<CallId>,
     /// Its sub-agents, whose questions are ours to answer.
     pub(super) children: HashSet<SessionId>,
 }
@@ -78,6 +79,7 @@ impl Session {
             waiting: Vec::new(),
             todos: Vec::new(),
             changed: BTreeMap::new(),
+            shells: BTreeSet::new(),
             children: HashSet::new(),
         }
     }
@@ -95,8 +97,9 @@ impl Session {
         }
     }
 
-    /// Takes what the mind tells of a session that is being opened.
-    pub(super) fn take(&mut self, state: SessionState) {
+    /// Takes what the mind tells of a session that is being opened. `since_ms` is when its turn began, if one
+    /// runs.
+    pub(super) fn take(&mut self, state: SessionState, since_ms: Option<u64>) {
         self.title = state.summary.title;
         self.folder = Some(state.summary.folder);
         self.model = Some(state.model);
@@ -106,7 +109,14 @@ impl Session {
         self.mode = state.mode;
         self.usage = state.summary.usage;
         self.cost = state.summary.cost;
-        self.turn = if state.is_running { Turn::Runs } else { Turn::None };
+        self.spent = state.spent;
+        self.turn = match (since_ms, self.turn) {
+            (None, _) => Turn::None,
+            (Some(_), Turn::Stops) => Turn::Stops,
+            (Some(_), Turn::None | Turn::Runs) => Turn::Runs,
+        };
+        self.since_ms = since_ms.unwrap_or(self.since_ms);
+        self.shells.clear();
         self.wait(&state.waiting);
         self.todos = state.todos;
     }
@@ -163,18 +173,26 @@ impl Session {
             self.todos.clone_from(items);
         }
         if let Block::Diff { path, unified } = block {
-            let count = |mark| {
-                let lines = unified.lines().filter(|line| line.starts_with(mark));
-                u64::try_from(lines.count()).unwrap_or(u64::MAX)
-            };
-            let (added, removed) = self.changed.entry(path.clone()).or_default();
-            *added += count('+');
-            *removed += count('-');
+            for (path, unified) in files_of(path, unified) {
+                let count = |mark| {
+                    let lines = unified.lines().filter(|line| line.starts_with(mark));
+                    u64::try_from(lines.count()).unwrap_or(u64::MAX)
+                };
+                let (added, removed) = self.changed.entry(path.to_owned()).or_default();
+                *added += count('+');
+                *removed += count('-');
+            }
         }
     }
 
+    /// Whether a turn runs.
     pub(super) fn is_running(&self) -> bool {
         self.turn != Turn::None
+    }
+
+    /// Whether there is something to stop: a turn, or a command of the user's own.
+    pub(super) fn is_busy(&self) -> bool {
+        self.is_running() || !self.shells.is_empty()
     }
 
     /// How full the context is, in percent; none when the window is unknown.

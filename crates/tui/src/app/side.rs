@@ -5,11 +5,10 @@ use base::block::TodoState;
 use super::App;
 use super::status::{mode_words, short_model};
 use crate::canvas::{Canvas, Rect};
+use crate::figures;
 use crate::line::Line;
-use crate::pane::count;
 use crate::text;
 use crate::theme::Role;
-use crate::transcript::money;
 
 /// Todos shown.
 const TODOS: usize = 12;
@@ -49,14 +48,15 @@ impl App {
             rows.push(Line::new(mode, style(role)));
         }
         if let Some(full) = session.fullness() {
-            rows.push(
-                Line::new(gauge(full, self.look.unicode), style(Role::Accent))
-                    .then(format!(" {full}% of {}", count(session.window)), style(Role::Muted)),
-            );
+            rows.push(Line::new(gauge(full, self.look.unicode), style(Role::Accent)).then(
+                format!(" {full}% of {}", figures::tokens(session.window)),
+                style(Role::Muted),
+            ));
         }
         let tokens = session.usage.prompt() + session.usage.output;
         if tokens > 0 {
-            let words = format!("{} tokens · {}", count(tokens), money(session.cost));
+            let words =
+                format!("{} tokens · {}", figures::tokens(tokens), figures::money(session.cost));
             rows.push(Line::new(words, style(Role::Muted)));
         }
         rows

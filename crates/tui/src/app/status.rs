@@ -6,12 +6,12 @@ use base::{Effort, Money};
 use super::App;
 use super::session::Turn;
 use crate::canvas::{Canvas, Rect};
+use crate::figures::{self, money};
 use crate::keymap::Action;
 use crate::line::Line;
 use crate::message::Screen;
 use crate::text;
 use crate::theme::Role;
-use crate::transcript::{money, words};
 
 /// How long something of passing interest is shown.
 const SHOWN_MS: u64 = 5_000;
@@ -62,8 +62,11 @@ impl App {
         let mut left = Line::EMPTY;
         if let Some((said, _)) = &self.status.said {
             left.push(said.as_str(), style(Role::Accent));
+        } else if let Some(words) = self.waits_elsewhere() {
+            let key = self.keys.hint(Action::OpenSessions);
+            left.push(format!("{words} · {key}"), style(Role::Warning));
         } else if !self.transcript.is_following() && self.screen == Screen::Full {
-            let key = self.keys.hint(Action::ScrollBottom);
+            let key = self.free_key(Action::ScrollBottom);
             left.push(format!("{key} to the newest"), style(Role::Accent));
         } else {
             let (mode, role) = mode_words(self.mode());
@@ -75,6 +78,13 @@ impl App {
         }
         canvas.line(Rect { width: left_area.width.saturating_sub(1), ..left_area }, &left);
         canvas.text(right_area, &right, style(Role::Muted));
+    }
+
+    /// The key of an action that does not edit what is written now.
+    fn free_key(&self, action: Action) -> String {
+        let keys = self.keys.keys(action);
+        let free = keys.iter().find(|key| !self.composer.edits_with(**key));
+        free.or(keys.first()).map(ToString::to_string).unwrap_or_default()
     }
 
     /// Model, effort, how full the context is, and what it cost.
@@ -101,22 +111,23 @@ impl App {
     /// The line above the composer while something is going on.
     pub(super) fn activity(&self) -> Option<Line> {
         let style = |role| self.look.theme.style(role);
-        if !self.session.is_running() {
+        if !self.session.is_busy() {
             return None;
         }
         let waits = !self.panels.is_empty();
-        let passed = words::clock(self.look.now_ms.saturating_sub(self.session.since_ms));
+        let passed = figures::clock(self.look.now_ms.saturating_sub(self.session.since_ms));
         let state = match self.session.turn {
             _ if waits => "waiting for your answer",
             Turn::Stops => "stopping",
-            Turn::Runs | Turn::None => "working",
+            Turn::Runs => "working",
+            Turn::None => "your command runs",
         };
         let mut line = Line::EMPTY;
         line.push(if waits { "? " } else { self.spinner() }, style(Role::Accent));
         line.push(state, style(Role::Text));
         line.push(format!(" · {passed}"), style(Role::Muted));
         let stop = self.keys.hint(Action::Stop);
-        let hint = if self.composer.is_empty() {
+        let hint = if self.composer.is_empty() || !self.session.is_running() {
             let edit = self.keys.hint(Action::OpenQueue);
             let queue = if self.session.waiting.is_empty() {
                 String::new()

@@ -1,5 +1,6 @@
 //! The interface driven by messages alone, and tortured.
 
+mod asked;
 mod past;
 mod screens;
 mod torture;
@@ -136,6 +137,7 @@ fn place() -> Place {
             sees: true,
             key: KeyState::Found("ANTHROPIC_API_KEY".to_owned()),
         }),
+        is_model_named: false,
         mode: base::protocol::Mode::Default,
         init: None,
     }

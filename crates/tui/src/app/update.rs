@@ -3,7 +3,7 @@
 use base::EntryId;
 use base::protocol::Op;
 
-use super::{App, DRAFT_PAUSE_MS, FRAME_MS, submit};
+use super::{App, DRAFT_PAUSE_MS, FRAME_MS, ask, submit};
 use crate::composer::{Typed, Wanted};
 use crate::key::{Answer, Focus, Input, Key};
 use crate::keymap::Action;
@@ -38,7 +38,7 @@ impl App {
     }
 
     /// Does what is the interface's own to do, until only the outside's is left.
-    fn settle(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+    pub(super) fn settle(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
         let mut outside = Vec::new();
         let mut inside: Vec<Effect> = effects;
         // Each round does one thing; a thing that asks for itself again would be a defect, not a feature.
@@ -55,8 +55,16 @@ impl App {
                     Vec::new()
                 }
                 Effect::Write(text) => {
-                    self.composer.set_text(&text);
+                    self.composer.put_in(&text);
                     self.composer_changed()
+                }
+                Effect::WriteParts(parts) => {
+                    self.composer.put_back(parts);
+                    self.composer_changed()
+                }
+                Effect::Run(line) => {
+                    self.sent = Some(line.clone());
+                    self.command(&line)
                 }
                 Effect::WriteAgain(entry) => self.write_again(entry),
                 Effect::Say(text) => {
@@ -67,6 +75,7 @@ impl App {
                 | Effect::Ask { .. }
                 | Effect::Copy(_)
                 | Effect::Edit(_)
+                | Effect::EditFile(_)
                 | Effect::GetPicture
                 | Effect::ReadFile(_)
                 | Effect::OpenLink(_)
@@ -118,7 +127,7 @@ impl App {
 
     /// A key goes to what lies on top; what that has no use for goes to the key map, and then to the composer.
     fn take_key(&mut self, key: Key) -> Vec<Effect> {
-        let action = self.keys.action(key);
+        let action = self.action(key);
         if !matches!(action, Some(Action::Clear | Action::Stop)) && self.armed.take().is_some() {
             // What a second press would have done is true no more.
             self.status.hush();
@@ -150,10 +159,17 @@ impl App {
         }
         // Escape is vi's, too: it leaves insert mode before it stops anything.
         let is_composers = action.is_none() || action == Some(Action::Stop);
+        let is_composers = is_composers || self.composer.edits_with(key);
         if is_composers && self.composer.key(key) == Typed::Taken {
             return self.composer_changed();
         }
         action.map_or_else(Vec::new, |action| self.act(action))
+    }
+
+    /// What a key does by the key map. Without a question its keys are the composer's.
+    fn action(&self, key: Key) -> Option<Action> {
+        let is_meant = |action: &Action| !action.is_for_questions() || !self.panels.is_empty();
+        self.keys.action(key).filter(is_meant)
     }
 
     /// What a question may do with a key: all while the user has moved there, else only what the composer has
@@ -184,6 +200,7 @@ impl App {
     /// Closes the pane on top. After the last of the first questions, what they changed is looked up again.
     pub(super) fn close_pane(&mut self) -> Vec<Effect> {
         self.panes.pop();
+        self.panels.uncover();
         if !self.panes.is_empty() || !std::mem::take(&mut self.is_welcoming) {
             return Vec::new();
         }
@@ -200,9 +217,9 @@ impl App {
         {
             return effects;
         }
-        let wish = self.composer.paste(text);
+        let wishes = self.composer.paste(text);
         let mut effects = self.composer_changed();
-        effects.extend(wish.map(Effect::ReadFile));
+        effects.extend(wishes.into_iter().map(Effect::ReadFile));
         effects
     }
 
@@ -229,13 +246,25 @@ impl App {
     /// What follows a change of the composer's text: files for its popup, and the draft in a while.
     pub(super) fn composer_changed(&mut self) -> Vec<Effect> {
         self.draft.due_ms = Some(self.look.now_ms + DRAFT_PAUSE_MS);
-        let Wanted::Files { search } = self.composer.wanted() else { return Vec::new() };
+        let wanted = self.composer.wanted();
+        let before = std::mem::replace(&mut self.wanted, wanted.clone());
+        let mut effects = Vec::new();
+        if before == Wanted::Nothing && wanted != Wanted::Nothing {
+            // As after a turn: what is offered may have changed meanwhile.
+            effects.push(ask(Query::Offers { folder: self.folder.clone() }, Asker::Offers));
+        }
+        let Wanted::Files { search } = wanted else { return effects };
         if search == self.files.1 && self.files.0 > 0 {
-            return Vec::new();
+            return effects;
         }
         self.files = (self.files.0 + 1, search.clone());
-        let query = Query::Files { folder: self.folder().to_owned(), search, limit: FILES };
-        vec![Effect::Ask { query, asker: Asker::Files { turn: self.files.0 } }]
+        let limit = match self.settings.completions.max_items {
+            0 => FILES,
+            most => usize::try_from(most).unwrap_or(FILES).min(FILES),
+        };
+        let query = Query::Files { folder: self.folder().to_owned(), search, limit };
+        effects.push(ask(query, Asker::Files { turn: self.files.0 }));
+        effects
     }
 
     fn tick(&mut self) -> Vec<Effect> {

@@ -35,6 +35,37 @@ pub(super) fn is_long(text: &str) -> bool {
     text.lines().count() > MOST_LINES || text.chars().nth(MOST_CHARACTERS).is_some()
 }
 
+/// The paths of pictures, if a text is nothing else: one or several, as they are dropped.
+pub(super) fn pictures(text: &str) -> Vec<String> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let all = lines.map(|line| {
+        let one = picture(line).map(|path| vec![path]);
+        one.or_else(|| words(line)?.into_iter().map(picture).collect())
+    });
+    all.collect::<Option<Vec<_>>>().unwrap_or_default().concat()
+}
+
+/// The words of a line, as they are written; none where a quote stays open.
+fn words(line: &str) -> Option<Vec<&str>> {
+    let (mut words, mut start, mut quote) = (Vec::new(), None, None);
+    let mut letters = line.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        if letter.is_whitespace() && quote.is_none() {
+            words.extend(start.take().map(|start| &line[start..at]));
+            continue;
+        }
+        start.get_or_insert(at);
+        match (letter, quote) {
+            ('\\', None | Some('"')) => drop(letters.next()),
+            (mark @ ('\'' | '"'), None) => quote = Some(mark),
+            (mark, Some(open)) if mark == open => quote = None,
+            _ => {}
+        }
+    }
+    words.extend(start.map(|start| &line[start..]));
+    quote.is_none().then_some(words)
+}
+
 /// The path of a picture, if a text is one: plain, as an address, or quoted as terminals do with files that
 /// are dropped on them.
 pub(super) fn picture(text: &str) -> Option<String> {
@@ -48,11 +79,13 @@ pub(super) fn picture(text: &str) -> Option<String> {
         None => unquote(text)?,
     };
     let lower = path.to_lowercase();
-    let is_picture = PICTURES.iter().any(|ending| lower.ends_with(ending));
+    let ends = |word: &str| PICTURES.iter().any(|ending| word.ends_with(ending));
     let has_root = path.starts_with(['/', '~', '.']) || has_drive(&path);
     let is_bare = !path.contains(char::is_whitespace) && !path.contains("://");
-    let is_several = PICTURES.iter().any(|ending| lower.contains(&format!("{ending} /")));
-    (is_picture && (has_root || is_bare) && !is_several).then_some(path)
+    // Who writes no quotes means one path with blanks, unless an earlier word is a picture already.
+    let inner = lower.trim_end().rsplit_once(char::is_whitespace).map_or("", |(inner, _)| inner);
+    let is_several = !text.starts_with(['\'', '"']) && inner.split_whitespace().any(ends);
+    (ends(&lower) && (has_root || is_bare) && !is_several).then_some(path)
 }
 
 /// Whether a path begins with a drive's letter.
@@ -161,10 +194,27 @@ mod tests {
         assert!(is_long(&"é".repeat(1_001)));
     }
 
+    #[test]
+    fn several_pictures_are_taken_and_anything_else_beside_them_is_text() {
+        let table: [(&str, &[&str]); 8] = [
+            ("/tmp/a.png /tmp/b.png", &["/tmp/a.png", "/tmp/b.png"]),
+            ("/tmp/a.png /tmp/b\\ c.png", &["/tmp/a.png", "/tmp/b c.png"]),
+            ("/tmp/a.png\n/tmp/b c.png\n", &["/tmp/a.png", "/tmp/b c.png"]),
+            ("'/tmp/my shot.png' \"/b.gif\"", &["/tmp/my shot.png", "/b.gif"]),
+            ("file:///tmp/a.png file:///tmp/b%20c.png", &["/tmp/a.png", "/tmp/b c.png"]),
+            ("/tmp/a.png and /tmp/b.png", &[]),
+            ("/tmp/a.png\nsee above", &[]),
+            ("'/tmp/a.png /tmp/b.png", &[]),
+        ];
+        for (text, paths) in table {
+            assert_eq!(pictures(text), paths, "{text:?}");
+        }
+    }
+
     proptest! {
         #[test]
-        fn no_text_confuses_it(text in "(file://)?['\"\\\\%a-f0-9/ .\u{e9}]{0,30}(\\.png)?['\"]?") {
-            picture(&text);
+        fn no_text_confuses_it(text in "(file://)?['\"\\\\%a-f0-9/ .\n\u{e9}]{0,30}(\\.png)?['\"]?") {
+            pictures(&text);
         }
     }
 }

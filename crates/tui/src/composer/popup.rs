@@ -1,4 +1,5 @@
-//! The popup at the caret: commands and skills after a slash, files and agents after an at sign.
+//! The popup at the caret: commands and skills after a slash; files, agents and resources of servers after an
+//! at sign.
 
 mod draw;
 
@@ -30,6 +31,8 @@ enum Kind {
     File,
     /// A folder.
     Folder,
+    /// What a server lets be read.
+    Resource,
 }
 
 /// An offer that fits.
@@ -194,7 +197,7 @@ impl Popup {
                 (format!("@\"{}", item.name), Then::Write)
             }
             (Kind::Folder, Take::Tab) => (format!("@{}", item.name), Then::Write),
-            (Kind::File | Kind::Folder, Take::Enter | Take::Tab) => {
+            (Kind::File | Kind::Folder | Kind::Resource, Take::Enter | Take::Tab) => {
                 (format!("{} ", mention(&item.name)), Then::Write)
             }
         };
@@ -218,7 +221,7 @@ fn mention(path: &str) -> String {
 fn commands(search: &str, offers: &[Offer]) -> Vec<Item> {
     let item = |offer: &Offer| {
         let kind = match (offer.kind, offer.arguments.as_str()) {
-            (OfferKind::Agent, _) => return None,
+            (OfferKind::Agent | OfferKind::Resource, _) => return None,
             (OfferKind::Command | OfferKind::Skill, "") => Kind::Command,
             (OfferKind::Command | OfferKind::Skill, arguments) if arguments.starts_with('[') => {
                 Kind::Optional
@@ -230,14 +233,22 @@ fn commands(search: &str, offers: &[Offer]) -> Vec<Item> {
     best_first(offers.iter().filter_map(item).collect())
 }
 
-/// Agents and files that fit: agents whose name begins with what was typed, files, other agents.
+/// Agents, files and resources that fit: agents whose name begins with what was typed and resources of a
+/// server that was typed in full, files, others.
 fn mentions(search: &str, offers: &[Offer], files: &[String]) -> Vec<Item> {
     let named = search.strip_prefix("agent-").unwrap_or(search);
     let agents = offers.iter().filter(|offer| offer.kind == OfferKind::Agent);
-    let agents = agents.filter_map(|offer| scored(named, Kind::Agent, offer)).collect();
-    let begins = |item: &Item| !search.is_empty() && item.name.starts_with(named);
+    let agents = agents.filter_map(|offer| scored(named, Kind::Agent, offer));
+    let readable = offers.iter().filter(|offer| offer.kind == OfferKind::Resource);
+    let readable = readable.filter_map(|offer| scored(search, Kind::Resource, offer));
+    let begins = |item: &Item| match item.kind {
+        Kind::Resource => search.contains(':') && item.name.starts_with(search),
+        Kind::Agent | Kind::Command | Kind::Optional | Kind::Needy | Kind::File | Kind::Folder => {
+            !search.is_empty() && item.name.starts_with(named)
+        }
+    };
     let (mut items, others): (Vec<Item>, Vec<Item>) =
-        best_first(agents).into_iter().partition(begins);
+        best_first(agents.chain(readable).collect()).into_iter().partition(begins);
     let pattern = Pattern::new(search);
     // They come in order; those of an answer to an older search are sifted.
     items.extend(files.iter().filter_map(|path| {

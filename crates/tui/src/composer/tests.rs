@@ -160,7 +160,7 @@ fn a_long_paste_is_one_step_and_unfolds_when_it_is_sent() {
     let mut composer = composer();
     let long = "line\r\n".repeat(120);
     composer.insert("see ");
-    assert_eq!(composer.paste(&long), None);
+    assert!(composer.paste(&long).is_empty());
     insta::assert_snapshot!(drawn(&mut composer, 40, 3).0, @"
     ────────────────────────────────────────
     › see [pasted 120 lines #1]
@@ -190,7 +190,7 @@ fn a_paste_of_several_lines_is_never_a_shell_command() {
 #[test]
 fn files_go_with_the_text_in_their_order() {
     let mut composer = composer();
-    assert_eq!(composer.paste("/tmp/my\\ shot.png").as_deref(), Some("/tmp/my shot.png"));
+    assert_eq!(composer.paste("/tmp/my\\ shot.png"), ["/tmp/my shot.png"]);
     press(&mut composer, "what is");
     composer.attach("/tmp/my shot.png", vec![1, 2, 3], "image/png").unwrap();
     press(&mut composer, "about?");
@@ -427,6 +427,19 @@ fn files_and_agents_are_offered_at_the_caret() {
     composer.offer_files("", vec!["evil\nname".to_owned(), "my notes.md".to_owned()]);
     press(&mut composer, "<enter>@rev<enter>");
     assert_eq!(shown(&composer), "see @src/main.rs @\"my notes.md\" @agent-reviewer |");
+}
+
+#[test]
+fn what_servers_let_be_read_is_offered_after_an_at_sign() {
+    let mut composer = after("@");
+    let mut all = offers();
+    all.push(offer(OfferKind::Resource, "docs:file:///a b.md", "", "A page"));
+    all.push(offer(OfferKind::Resource, "docs:note://1", "", "A note"));
+    composer.set_offers(all);
+    press(&mut composer, "docs:no");
+    composer.offer_files("docs:no", Vec::new());
+    press(&mut composer, "<enter>@docs:file<enter>");
+    assert_eq!(shown(&composer), "@docs:note://1 @\"docs:file:///a b.md\" |");
 }
 
 #[test]

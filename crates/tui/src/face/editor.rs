@@ -17,15 +17,19 @@ static FILES: AtomicU32 = AtomicU32::new(0);
 pub(super) fn edit(text: &str, env: &Env, outside: &dyn Outside) -> Result<String, String> {
     let file =
         Scratch::new(text, env).map_err(|error| format!("no file for the editor: {error}"))?;
-    let named = env.get("VISUAL").or_else(|| env.get("EDITOR")).unwrap_or("vi");
-    let mut words = named.split_whitespace();
-    let program = words.next().unwrap_or("vi");
-    let path = file.0.to_string_lossy();
-    let args: Vec<&str> = words.chain([path.as_ref()]).collect();
-    outside.run_in_terminal(program, &args)?;
+    open(&file.0.to_string_lossy(), env, outside)?;
     let edited =
         fs::read_to_string(&file.0).map_err(|error| format!("the text is lost: {error}"))?;
     Ok(edited.strip_suffix('\n').unwrap_or(&edited).to_owned())
+}
+
+/// Opens a file in the user's editor; the terminal must have been given back before.
+pub(super) fn open(path: &str, env: &Env, outside: &dyn Outside) -> Result<(), String> {
+    let named = env.get("VISUAL").or_else(|| env.get("EDITOR")).unwrap_or("vi");
+    let mut words = named.split_whitespace();
+    let program = words.next().unwrap_or("vi");
+    let args: Vec<&str> = words.chain([path]).collect();
+    outside.run_in_terminal(program, &args)
 }
 
 /// A file that only we may read, and that goes when we are done with it.

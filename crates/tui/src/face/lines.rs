@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, Write};
 use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
+use std::time::Duration;
 
 use base::{Client, TaskScope};
 
@@ -12,6 +14,9 @@ use crate::face::{FaceError, Farewell, Wire, bridge};
 use crate::key::{Input, Key};
 use crate::linear::Linear;
 use crate::message::{Effect, Message};
+
+/// How often it is looked, after the last line, whether all is done.
+const TICK: Duration = Duration::from_millis(50);
 
 /// Runs an interface without a screen on this process's standard input and output; blocks the calling thread,
 /// which must be in the context of a runtime.
@@ -39,7 +44,7 @@ pub fn run_lines(
                 return;
             }
         }
-        // The end of input ends us.
+        // Who has ended meanwhile needs no word of it.
         drop(sender.send(Happening::TerminalGone));
     });
     talk(app, &wire, &mut std::io::stdout())
@@ -60,6 +65,7 @@ fn talk(app: &mut Linear, wire: &Wire, out: &mut dyn Write) -> Result<Farewell, 
                 Effect::Quit => return Ok(Farewell { session: app.session() }),
                 Effect::Copy(_)
                 | Effect::Edit(_)
+                | Effect::EditFile(_)
                 | Effect::GetPicture
                 | Effect::ReadFile(_)
                 | Effect::OpenLink(_)
@@ -76,6 +82,8 @@ fn talk(app: &mut Linear, wire: &Wire, out: &mut dyn Write) -> Result<Farewell, 
                 | Effect::Use(_)
                 | Effect::SetTheme(_)
                 | Effect::Write(_)
+                | Effect::WriteParts(_)
+                | Effect::Run(_)
                 | Effect::WriteAgain(_)
                 | Effect::Say(_) => {}
             }
@@ -84,15 +92,28 @@ fn talk(app: &mut Linear, wire: &Wire, out: &mut dyn Write) -> Result<Farewell, 
             writeln!(out, "{line}")?;
         }
         out.flush()?;
-        effects = match wire.happenings.recv() {
-            Ok(Happening::Message(Message::Input(Input::Paste(line)))) => app.line(&line),
-            Ok(Happening::Message(Message::Input(_))) => app.interrupt(),
-            Ok(Happening::Message(message)) => app.update(message),
-            Ok(Happening::Event(event, _)) => app.update(Message::Event(event)),
-            Ok(Happening::Signal(Signal::Resized | Signal::Continued)) => Vec::new(),
-            Ok(Happening::Signal(Signal::Ended) | Happening::TerminalGone) | Err(_) => {
-                vec![Effect::Quit]
+        effects = match next(app, wire) {
+            Some(Happening::Message(Message::Input(Input::Paste(line)))) => app.line(&line),
+            Some(Happening::Message(Message::Input(_))) => app.interrupt(),
+            Some(Happening::Message(message)) => app.update(message),
+            Some(Happening::Event(event, _)) => app.update(Message::Event(event)),
+            Some(Happening::Signal(Signal::Resized | Signal::Continued)) => Vec::new(),
+            Some(Happening::TerminalGone) => {
+                app.end_input();
+                Vec::new()
             }
+            Some(Happening::Signal(Signal::Ended)) | None => vec![Effect::Quit],
         };
+    }
+}
+
+/// What happens next; none when nothing can any more.
+fn next(app: &Linear, wire: &Wire) -> Option<Happening> {
+    if !app.wants_ticks() {
+        return wire.happenings.recv().ok();
+    }
+    match wire.happenings.recv_timeout(TICK) {
+        Err(RecvTimeoutError::Timeout) => Some(Happening::Message(Message::Tick)),
+        happened => happened.ok(),
     }
 }

@@ -210,6 +210,7 @@ impl World {
             Effect::Ask { query, asker } => self.request(Request::Ask { query, asker }),
             Effect::Copy(text) => self.copy(text)?,
             Effect::Edit(text) => return self.edit(&text).map(Some),
+            Effect::EditFile(path) => return self.edit_file(&path),
             Effect::GetPicture => self.beside(|start, outside| {
                 Some(Message::Pictured(clipboard::picture(&start.env, outside)))
             }),
@@ -239,6 +240,8 @@ impl World {
             | Effect::Use(_)
             | Effect::SetTheme(_)
             | Effect::Write(_)
+            | Effect::WriteParts(_)
+            | Effect::Run(_)
             | Effect::WriteAgain(_)
             | Effect::Say(_) => {}
         }
@@ -317,6 +320,14 @@ impl World {
         let edited = editor::edit(text, &self.start.env, &*self.outside);
         self.take_back()?;
         Ok(Message::Edited(edited))
+    }
+
+    /// Opens a file in the editor; tells only why it could not.
+    fn edit_file(&mut self, path: &str) -> Result<Option<Message>, FaceError> {
+        self.lend()?;
+        let opened = editor::open(path, &self.start.env, &*self.outside);
+        self.take_back()?;
+        Ok(opened.err().map(|problem| Message::Edited(Err(problem))))
     }
 
     fn suspend(&mut self) -> Result<(), FaceError> {

@@ -162,7 +162,7 @@ const fn entry(
 /// All actions, in the order of the help.
 ///
 /// Control with M, I, H or `[` is what terminals send for Enter, Tab, Backspace and Escape, so none of these is
-/// used; nor are the keys with which the composer edits. Every pane that has no key is in the palette.
+/// used. A key with which the composer edits is the composer's while something is written. Every pane that has no key is in the palette.
 pub const ACTIONS: [Entry; 49] = [
     entry(Action::Send, "send", Group::Prompt, "send; while a turn runs, join it", &["enter"]),
     entry(
@@ -243,13 +243,19 @@ pub const ACTIONS: [Entry; 49] = [
     entry(Action::PageDown, "page_down", Group::Reading, "a page down", &["pagedown"]),
     entry(Action::ScrollUp, "scroll_up", Group::Reading, "a row up", &["alt+up"]),
     entry(Action::ScrollDown, "scroll_down", Group::Reading, "a row down", &["alt+down"]),
-    entry(Action::ScrollTop, "scroll_top", Group::Reading, "to the beginning", &["ctrl+home"]),
+    entry(
+        Action::ScrollTop,
+        "scroll_top",
+        Group::Reading,
+        "to the beginning",
+        &["ctrl+home", "alt+home"],
+    ),
     entry(
         Action::ScrollBottom,
         "scroll_bottom",
         Group::Reading,
         "to the end, and follow",
-        &["ctrl+end"],
+        &["ctrl+end", "alt+end"],
     ),
     entry(Action::ItemUp, "item_up", Group::Reading, "to the item before", &["alt+k", "ctrl+up"]),
     entry(

@@ -4,11 +4,12 @@ use std::iter::Peekable;
 use std::ops::Range;
 
 use pulldown_cmark::{
-    CodeBlockKind, Event, HeadingLevel, OffsetIter, Options, Parser, Tag, TagEnd,
+    Alignment, CodeBlockKind, Event, HeadingLevel, OffsetIter, Options, Parser, Tag, TagEnd,
     TextMergeWithOffset,
 };
 
-use super::{address, code_rows, inline, table};
+use super::table::{self, Side};
+use super::{address, code_rows, inline};
 use crate::code::{Language, Lexer};
 use crate::line::{Line, Span};
 use crate::look::Look;
@@ -42,6 +43,20 @@ struct Frame {
     has_rows: bool,
 }
 
+/// A table that is being read.
+struct Table {
+    lines: Vec<Vec<Line>>,
+    sides: Vec<Side>,
+}
+
+fn side(written: Alignment) -> Side {
+    match written {
+        Alignment::None | Alignment::Left => Side::Left,
+        Alignment::Center => Side::Middle,
+        Alignment::Right => Side::Right,
+    }
+}
+
 struct Renderer<'a> {
     source: &'a str,
     cells: usize,
@@ -54,7 +69,7 @@ struct Renderer<'a> {
     link: Option<(String, String)>,
     /// Lines of the paragraph that is being read.
     lines: Vec<Line>,
-    table: Option<Vec<Vec<Line>>>,
+    table: Option<Table>,
     /// Whether something stands before, in the same quote or item, that wants a blank row below.
     wants_gap: bool,
 }
@@ -156,13 +171,14 @@ impl<'a> Renderer<'a> {
                 self.begin_block();
                 self.push(Span::new(format!("[^{name}]: "), theme.style(Role::Muted)));
             }
-            Tag::Table(_) => {
+            Tag::Table(sides) => {
                 self.begin_block();
-                self.table = Some(Vec::new());
+                let sides = sides.into_iter().map(side).collect();
+                self.table = Some(Table { lines: Vec::new(), sides });
             }
             Tag::TableHead | Tag::TableRow => {
                 if let Some(table) = &mut self.table {
-                    table.push(Vec::new());
+                    table.lines.push(Vec::new());
                 }
             }
             Tag::Emphasis => self.styles.push(Style::PLAIN.with(Attrs::ITALIC)),
@@ -202,16 +218,17 @@ impl<'a> Renderer<'a> {
             }
             TagEnd::Item => self.end_frame(),
             TagEnd::Table => {
-                let lines = self.table.take().unwrap_or_default();
-                for row in table::table(&lines, self.room(), self.look) {
-                    self.put(row);
+                if let Some(Table { lines, sides }) = self.table.take() {
+                    for row in table::table(&lines, &sides, self.room(), self.look) {
+                        self.put(row);
+                    }
                 }
                 self.wants_gap = true;
             }
             TagEnd::TableCell => {
                 let cell = std::mem::take(&mut self.lines);
                 let spans = cell.into_iter().flat_map(|line| line.spans).collect::<Vec<_>>();
-                if let Some(row) = self.table.as_mut().and_then(|table| table.last_mut()) {
+                if let Some(row) = self.table.as_mut().and_then(|table| table.lines.last_mut()) {
                     row.push(spans.into());
                 }
             }

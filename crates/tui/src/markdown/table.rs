@@ -12,8 +12,19 @@ const BETWEEN: usize = 2;
 /// A column narrower than this is of no use.
 const LEAST: usize = 4;
 
-/// Rows of a table; its first line is the head.
-pub fn table(lines: &[Vec<Line>], cells: usize, look: &Look) -> Vec<Row> {
+/// Where the texts of a column stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// At its beginning.
+    Left,
+    /// In its middle.
+    Middle,
+    /// At its end.
+    Right,
+}
+
+/// Rows of a table; its first line is the head. A column of which `sides` says nothing stands left.
+pub fn table(lines: &[Vec<Line>], sides: &[Side], cells: usize, look: &Look) -> Vec<Row> {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let (Some((head, body)), true) = (lines.split_first(), columns > 0) else { return Vec::new() };
     let between = BETWEEN * (columns - 1);
@@ -21,19 +32,21 @@ pub fn table(lines: &[Vec<Line>], cells: usize, look: &Look) -> Vec<Row> {
         return records(head, body, cells, look);
     }
     let widths = fit(lines, columns, cells - between);
+    let sides = sides.iter().copied().chain(std::iter::repeat(Side::Left));
+    let columns: Vec<(usize, Side)> = widths.into_iter().zip(sides).collect();
     let bold = Style::PLAIN.with(Attrs::BOLD);
     let head: Vec<Line> = head.iter().map(|cell| styled(cell, bold)).collect();
     let mut rows = Vec::new();
-    put(&head, &widths, &mut rows);
+    put(&head, &columns, &mut rows);
     let dash = if look.unicode { "─" } else { "-" };
     let mut rule = Line::EMPTY;
-    for (index, width) in widths.iter().enumerate() {
+    for (index, (width, _)) in columns.iter().enumerate() {
         let gap = if index == 0 { "" } else { "  " };
         rule.push(format!("{gap}{}", dash.repeat(*width)), look.theme.style(Role::Faint));
     }
     rows.push(Row::ours(rule));
     for line in body {
-        put(line, &widths, &mut rows);
+        put(line, &columns, &mut rows);
     }
     rows
 }
@@ -65,26 +78,32 @@ fn fit(lines: &[Vec<Line>], columns: usize, cells: usize) -> Vec<usize> {
     widths
 }
 
-fn put(line: &[Line], widths: &[usize], rows: &mut Vec<Row>) {
+fn put(line: &[Line], columns: &[(usize, Side)], rows: &mut Vec<Row>) {
     let empty = Line::EMPTY;
-    let wrapped: Vec<Vec<Line>> = widths
+    let wrapped: Vec<Vec<Line>> = columns
         .iter()
         .enumerate()
-        .map(|(column, width)| line.get(column).unwrap_or(&empty).wrap(*width, 0))
+        .map(|(column, (width, _))| line.get(column).unwrap_or(&empty).wrap(*width, 0))
         .collect();
     let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
     for row in 0..height {
         let mut out = Line::EMPTY;
         let mut owed = 0;
-        for (cell, width) in wrapped.iter().zip(widths) {
+        for (cell, (width, side)) in wrapped.iter().zip(columns) {
             let piece = cell.get(row).unwrap_or(&empty);
-            let wide = piece.width();
-            if wide > 0 {
-                out.push(" ".repeat(owed), Style::PLAIN);
+            let free = width.saturating_sub(piece.width());
+            let before = match side {
+                Side::Left => 0,
+                Side::Middle => free / 2,
+                Side::Right => free,
+            };
+            if piece.width() > 0 {
+                out.push(" ".repeat(owed + before), Style::PLAIN);
                 out.spans.extend(piece.spans.iter().cloned());
-                owed = 0;
+                owed = free - before + BETWEEN;
+            } else {
+                owed += width + BETWEEN;
             }
-            owed += width.saturating_sub(wide) + BETWEEN;
         }
         rows.push(Row::new(out));
     }

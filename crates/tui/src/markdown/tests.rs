@@ -81,6 +81,19 @@ fn tables_shrink_and_become_records() {
 }
 
 #[test]
+fn columns_stand_where_the_table_says() {
+    let text =
+        "| name | count | mood |\n|:--|--:|:-:|\n| a | 7 | ok |\n| bb | 1,024 | |\n| c | | fine |";
+    insta::assert_snapshot!(shown(text, 40), @r#"
+    name  count  mood
+    ────  ─────  ────
+    a         7   ok
+    bb    1,024
+    c            fine
+    "#);
+}
+
+#[test]
 fn loose_lists_stay_loose_and_tight_ones_tight() {
     assert_eq!(shown("a\n- b\n- c\n\n- d", 20), "a\n- b\n- c\n\n- d");
     assert_eq!(shown("- a\n\n  - x\n\n  - y\n", 20), "- a\n\n  - x\n\n  - y");
@@ -180,6 +193,13 @@ fn markdown_like() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
+#[test]
+fn code_deep_in_lists_keeps_to_the_edge() {
+    for row in Markdown::new("1. 1.     code日本").rows(8, &look()) {
+        assert!(row.line.width() <= 8, "{:?}", row.line.plain());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
@@ -208,7 +228,7 @@ proptest! {
     fn rows_fit_whatever_the_text(text in markdown_like(), cells in 8usize..60) {
         for row in Markdown::new(&text).rows(cells, &look()) {
             // Deeply nested frames may take all the room there is; text then goes beyond the edge.
-            let frames = row.line.plain().matches(['│', '-']).count() * 4;
+            let frames = row.line.plain().matches(['│', '-', '.']).count() * 4;
             prop_assert!(row.line.width() <= cells.max(frames + 8), "{:?}", row.line.plain());
             prop_assert!(!row.line.plain().contains('\n'));
         }

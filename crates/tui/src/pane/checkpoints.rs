@@ -5,8 +5,9 @@ use base::{Op, SessionId, Timestamp};
 
 use super::list::{Cover, Hints, List};
 use super::shared::ask;
-use super::{Overlay, Pressed, Shared, ago, overlay};
+use super::{Overlay, Pressed, Shared, overlay};
 use crate::canvas::{Canvas, Rect};
+use crate::figures;
 use crate::key::{Code, Key, Mods};
 use crate::keymap::Action;
 use crate::line::Line;
@@ -120,7 +121,7 @@ impl List for Checkpoints {
                     1 => "1 file  ".to_owned(),
                     many => format!("{many} files  "),
                 };
-                let age = ago(checkpoint.at, self.now);
+                let age = figures::ago(checkpoint.at, self.now);
                 Row::new(&checkpoint.label).with(format!("{files}{age:>3}"))
             };
             let rows = checkpoints.into_iter().map(|moment| (row(&moment), moment)).collect();

@@ -3,9 +3,10 @@
 use base::SessionId;
 use base::protocol::{Bill, Query, Reply};
 
+use super::Shared;
 use super::shared::ask;
 use super::sheet::Sheet;
-use super::{Shared, count};
+use crate::figures;
 use crate::line::Line;
 use crate::look::Look;
 use crate::message::Effect;
@@ -61,10 +62,14 @@ fn lines(bill: &Bill, width: usize, look: &Look) -> Vec<Line> {
     let filled = bill.lines.iter().filter(|line| line.what != FREE);
     let used: u64 = filled.map(|line| line.tokens).sum();
     let total = match bill.window {
-        0 => format!("{} tokens, about", count(used)),
+        0 => format!("{} tokens, about", figures::tokens(used)),
         window => {
             let percent = used.saturating_mul(100) / window;
-            format!("{} of {} tokens, about · {percent} %", count(used), count(window))
+            format!(
+                "{} of {} tokens, about · {percent} %",
+                figures::tokens(used),
+                figures::tokens(window)
+            )
         }
     };
     let mut lines = vec![Line::new(total, style(Role::Strong))];
@@ -81,7 +86,7 @@ fn lines(bill: &Bill, width: usize, look: &Look) -> Vec<Line> {
     for line in &bill.lines {
         let what = text::ellipsis(&line.what, name).into_owned();
         let pad = " ".repeat(name - text::width(&what).min(name));
-        let tokens = count(line.tokens);
+        let tokens = figures::tokens(line.tokens);
         let room = width.saturating_sub(name + 9).min(40);
         let row = Line::new(format!("{what}{pad} "), style(Role::Text))
             .then(format!("{tokens:>6} "), style(Role::Muted));

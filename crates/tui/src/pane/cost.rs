@@ -1,9 +1,11 @@
 //! What the session cost, by model.
 
+use base::protocol::Spent;
 use base::{Money, Usage};
 
+use super::Shared;
 use super::sheet::Sheet;
-use super::{Shared, Spent, count};
+use crate::figures;
 use crate::line::Line;
 use crate::look::Look;
 use crate::text;
@@ -62,18 +64,18 @@ fn tokens(spent: &Spent) -> String {
     let Usage { input, cache_read, cache_write, output, reasoning } = spent.usage;
     let calls =
         if spent.calls == 1 { "1 call".to_owned() } else { format!("{} calls", spent.calls) };
-    let mut words = vec![calls, format!("{} in", count(input))];
+    let mut words = vec![calls, format!("{} in", figures::tokens(input))];
     let cached = spent.usage.prompt();
     if cache_read > 0 {
         let share = cache_read.saturating_mul(100) / cached.max(1);
-        words.push(format!("{} from cache ({share} %)", count(cache_read)));
+        words.push(format!("{} from cache ({share} %)", figures::tokens(cache_read)));
     }
     if cache_write > 0 {
-        words.push(format!("{} to cache", count(cache_write)));
+        words.push(format!("{} to cache", figures::tokens(cache_write)));
     }
-    words.push(format!("{} out", count(output)));
+    words.push(format!("{} out", figures::tokens(output)));
     if reasoning > 0 {
-        words.push(format!("{} of it thought", count(reasoning)));
+        words.push(format!("{} of it thought", figures::tokens(reasoning)));
     }
     words.join(" · ")
 }

@@ -11,7 +11,7 @@ use crate::picker::{Picker, Row};
 /// What the composer and the mouse do without the key map.
 const WRITING: [(&str, &str); 9] = [
     ("/", "commands and skills, at the beginning"),
-    ("@", "files and agents"),
+    ("@", "files, agents, and what servers let be read"),
     ("!", "run a command of your own, at the beginning"),
     ("\\ enter", "new line, where shift+enter is not known"),
     ("up, down", "what was said before, at the first and last row"),

@@ -5,8 +5,9 @@ use base::{ModelRef, Op};
 
 use super::list::{Cover, Hints, List};
 use super::shared::ask;
-use super::{Pressed, Shared, count, price};
+use super::{Pressed, Shared};
 use crate::canvas::{Canvas, Rect};
+use crate::figures;
 use crate::key::Key;
 use crate::line::Line;
 use crate::look::Look;
@@ -188,7 +189,7 @@ impl List for Models {
         let priced = |money: Option<base::Money>| {
             money.map_or_else(
                 || "unknown".to_owned(),
-                |money| format!("{} per million", price(money)),
+                |money| format!("{} per million", figures::price(money)),
             )
         };
         let key = match &worth.key {
@@ -197,7 +198,8 @@ impl List for Models {
             KeyState::Missing => "missing; enter asks for it".to_owned(),
         };
         let able = |is: bool| if is { "yes" } else { "no" }.to_owned();
-        let window = if worth.window == 0 { "unknown".to_owned() } else { count(worth.window) };
+        let window =
+            if worth.window == 0 { "unknown".to_owned() } else { figures::tokens(worth.window) };
         vec![
             Line::new(&worth.name, style(Role::Strong)),
             Line::new(worth.model.to_string(), style(Role::Muted)),
@@ -241,10 +243,12 @@ impl List for Models {
 /// Price, window and abilities, as columns.
 fn figures(choice: &ModelChoice) -> String {
     let price = match (choice.input_price, choice.output_price) {
-        (Some(input), Some(output)) => format!("{}/{}", price(input), price(output)),
+        (Some(input), Some(output)) => {
+            format!("{}/{}", figures::price(input), figures::price(output))
+        }
         (Some(_) | None, _) => String::new(),
     };
-    let window = if choice.window == 0 { String::new() } else { count(choice.window) };
+    let window = if choice.window == 0 { String::new() } else { figures::tokens(choice.window) };
     let thinks = if choice.reasons { "think" } else { "" };
     let sees = if choice.sees { "see" } else { "" };
     format!("{price:>11} {window:>5} {thinks:<5} {sees:<3}")

@@ -1,22 +1,29 @@
 //! Agents that work can be given to, and skills: lists of what may be written by name.
 
-use base::protocol::{Offer, OfferKind};
+use base::protocol::{Offer, OfferKind, Query};
 
 use super::list::{Hints, List};
 use super::{Pressed, Shared};
+use crate::key::Key;
 use crate::line::Line;
 use crate::look::Look;
-use crate::message::Effect;
+use crate::message::{Asker, Effect};
 use crate::picker::{Picker, Row};
 use crate::theme::Role;
 
 /// What the keys of these lists do.
-const HINTS: Hints = &[("enter", "write its name"), ("esc", "close"), ("tab", "details")];
+const HINTS: Hints = &[
+    ("enter", "write its name"),
+    ("esc", "close"),
+    ("tab", "details"),
+    ("ctrl+o", "edit its file"),
+];
 
 /// A list of the offers of a kind.
 #[derive(Debug)]
 pub(crate) struct Offers {
     listed: Vec<Offer>,
+    folder: String,
     title: &'static str,
     /// What is said where there are none.
     nothing: &'static str,
@@ -28,13 +35,22 @@ impl Offers {
     /// Agents.
     pub(crate) fn agents(shared: &Shared) -> Self {
         let nothing = "no agents; .caiman/agents/NAME.md defines one";
-        Self { listed: of(shared, OfferKind::Agent), title: "agents", nothing, sign: "@agent-" }
+        Self::of(shared, OfferKind::Agent, ("agents", nothing, "@agent-"))
     }
 
     /// Skills.
     pub(crate) fn skills(shared: &Shared) -> Self {
         let nothing = "no skills; .caiman/skills/NAME/SKILL.md defines one";
-        Self { listed: of(shared, OfferKind::Skill), title: "skills", nothing, sign: "/" }
+        Self::of(shared, OfferKind::Skill, ("skills", nothing, "/"))
+    }
+
+    fn of(
+        shared: &Shared,
+        kind: OfferKind,
+        (title, nothing, sign): (&'static str, &'static str, &'static str),
+    ) -> Self {
+        let listed = shared.offers.iter().filter(|offer| offer.kind == kind).cloned().collect();
+        Self { listed, folder: shared.folder.clone(), title, nothing, sign }
     }
 }
 
@@ -55,6 +71,20 @@ impl List for Offers {
         HINTS
     }
 
+    fn key(&mut self, picker: &mut Picker<Offer>, key: Key) -> Option<Pressed> {
+        if key != Key::ctrl('o') {
+            return None;
+        }
+        let source = picker.chosen()?.source.clone();
+        if !source.starts_with('/') {
+            let words = "it is built in: a file of the same name takes its place";
+            return Some(Pressed::Taken(vec![Effect::Say(words.to_owned())]));
+        }
+        let query = Query::Offers { folder: self.folder.clone() };
+        let again = Effect::Ask { query, asker: Asker::Offers };
+        Some(Pressed::Done(vec![Effect::EditFile(source), again]))
+    }
+
     fn take(&mut self, picker: &mut Picker<Offer>) -> Pressed {
         let write = |offer: &Offer| Effect::Write(format!("{}{} ", self.sign, offer.name));
         Pressed::Done(picker.chosen().map(write).into_iter().collect())
@@ -63,11 +93,6 @@ impl List for Offers {
     fn preview(&mut self, worth: &Offer, width: usize, look: &Look) -> Vec<Line> {
         preview(worth, width, look)
     }
-}
-
-/// The offers of a kind.
-fn of(shared: &Shared, kind: OfferKind) -> Vec<Offer> {
-    shared.offers.iter().filter(|offer| offer.kind == kind).cloned().collect()
 }
 
 /// Offers as rows.

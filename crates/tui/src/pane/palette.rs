@@ -1,13 +1,11 @@
 //! The palette: every action with its keys, every slash command.
 
-use base::Op;
-use base::SessionId;
 use base::protocol::{Offer, OfferKind};
 
 use super::list::{Hints, List};
 use super::{Pressed, Shared};
 use crate::keymap::{ACTIONS, Action, Group};
-use crate::message::{Effect, Purpose};
+use crate::message::Effect;
 use crate::picker::{Picker, Row};
 
 /// What a row of the palette does.
@@ -25,7 +23,6 @@ pub(crate) enum Does {
 #[derive(Debug)]
 pub(crate) struct Palette {
     rows: Vec<(Row, Does)>,
-    session: Option<SessionId>,
 }
 
 impl Palette {
@@ -42,7 +39,7 @@ impl Palette {
             .chain(acts(Group::Panes))
             .chain(shared.offers.iter().filter_map(command))
             .chain([Group::Prompt, Group::Reading, Group::Interface].into_iter().flat_map(acts));
-        Self { rows: rows.collect(), session: shared.session }
+        Self { rows: rows.collect() }
     }
 }
 
@@ -68,7 +65,7 @@ fn command(offer: &Offer) -> Option<(Row, Does)> {
     let group = match offer.kind {
         OfferKind::Command => "commands",
         OfferKind::Skill => "skills",
-        OfferKind::Agent => return None,
+        OfferKind::Agent | OfferKind::Resource => return None,
     };
     let does = if offer.arguments.is_empty() {
         Does::Run(format!("/{}", offer.name))
@@ -94,13 +91,10 @@ impl List for Palette {
 
     fn take(&mut self, picker: &mut Picker<Does>) -> Pressed {
         let Some(does) = picker.chosen() else { return Pressed::Taken(Vec::new()) };
-        let effect = match (does, self.session) {
-            (Does::Act(action), _) => Effect::Perform(*action),
-            (Does::Run(line), Some(session)) => {
-                let op = Op::Command { session, line: line.clone() };
-                Effect::Submit { op, purpose: Purpose::Other }
-            }
-            (Does::Run(text) | Does::Write(text), _) => Effect::Write(text.clone()),
+        let effect = match does {
+            Does::Act(action) => Effect::Perform(*action),
+            Does::Run(line) => Effect::Run(line.clone()),
+            Does::Write(text) => Effect::Write(text.clone()),
         };
         Pressed::Done(vec![effect])
     }

@@ -75,7 +75,7 @@ impl List for Queue {
 
     fn take(&mut self, picker: &mut Picker<WaitingPrompt>) -> Pressed {
         let Some(prompt) = picker.chosen() else { return Pressed::Taken(Vec::new()) };
-        let write = Effect::Write(text_of(prompt));
+        let write = Effect::WriteParts(prompt.parts.clone());
         Pressed::Done(self.take_back(prompt).into_iter().chain([write]).collect())
     }
 

@@ -1,6 +1,6 @@
 //! MCP and language servers: how they are, and what they said.
 
-use base::protocol::{Query, Reply, ServerKind, ServerState};
+use base::protocol::{Op, Query, Reply, ServerKind, ServerState};
 
 use super::list::{Hints, List};
 use super::shared::ask;
@@ -8,9 +8,14 @@ use super::{Pressed, Shared};
 use crate::key::Key;
 use crate::line::Line;
 use crate::look::Look;
-use crate::message::Effect;
+use crate::message::{Effect, Purpose};
 use crate::picker::{Picker, Row};
 use crate::theme::Role;
+
+/// How they are now.
+const NOW: u8 = 0;
+/// How they are once something has changed.
+const CHANGED: u8 = 1;
 
 /// The list of servers.
 #[derive(Debug)]
@@ -26,7 +31,18 @@ impl Servers {
     }
 
     fn look_up(&self) -> Effect {
-        ask(self.pane, 0, Query::Servers { folder: self.folder.clone() })
+        ask(self.pane, NOW, Query::Servers { folder: self.folder.clone() })
+    }
+
+    /// Asks for the servers once one is no longer how it is: nobody looks again and again.
+    fn await_change(&self) -> Effect {
+        ask(self.pane, CHANGED, Query::ServersChanged { folder: self.folder.clone() })
+    }
+
+    fn restart(&self, picker: &Picker<ServerState>) -> Vec<Effect> {
+        let Some(ServerState { name, kind, .. }) = picker.chosen() else { return Vec::new() };
+        let op = Op::Restart { server: name.clone(), kind: *kind };
+        vec![Effect::Submit { op, purpose: Purpose::Other }, self.look_up()]
     }
 }
 
@@ -42,14 +58,20 @@ impl List for Servers {
     }
 
     fn hints(&self) -> Hints {
-        &[("tab", "log"), ("esc", "close"), ("ctrl+r", "look again"), ("shift+up/down", "scroll")]
+        &[
+            ("tab", "log"),
+            ("esc", "close"),
+            ("ctrl+s", "start anew"),
+            ("ctrl+r", "look again"),
+            ("shift+up/down", "scroll"),
+        ]
     }
 
     fn open(&mut self) -> Vec<Effect> {
-        vec![self.look_up()]
+        vec![self.look_up(), self.await_change()]
     }
 
-    fn hear(&mut self, picker: &mut Picker<ServerState>, _what: u8, reply: Reply) -> Vec<Effect> {
+    fn hear(&mut self, picker: &mut Picker<ServerState>, what: u8, reply: Reply) -> Vec<Effect> {
         if let Reply::Servers { mut servers } = reply {
             servers.sort_by_key(|server| server.kind == ServerKind::Lsp);
             let row = |server: &ServerState| {
@@ -67,10 +89,13 @@ impl List for Servers {
             let rows = servers.into_iter().map(|server| (row(&server), server)).collect();
             picker.set(rows, "no servers; settings can name them");
         }
-        Vec::new()
+        if what == CHANGED { vec![self.await_change()] } else { Vec::new() }
     }
 
-    fn key(&mut self, _picker: &mut Picker<ServerState>, key: Key) -> Option<Pressed> {
+    fn key(&mut self, picker: &mut Picker<ServerState>, key: Key) -> Option<Pressed> {
+        if key == Key::ctrl('s') {
+            return Some(Pressed::Taken(self.restart(picker)));
+        }
         (key == Key::ctrl('r')).then(|| Pressed::Taken(vec![self.look_up()]))
     }
 
@@ -80,11 +105,9 @@ impl List for Servers {
 
     fn preview(&mut self, worth: &ServerState, width: usize, look: &Look) -> Vec<Line> {
         let style = |role| look.theme.style(role);
-        let mut lines = vec![
-            Line::new(&worth.name, style(Role::Strong)),
-            Line::new(&worth.state, style(Role::Muted)),
-            Line::EMPTY,
-        ];
+        let mut lines = vec![Line::new(&worth.name, style(Role::Strong))];
+        lines.extend(Line::new(&worth.state, style(Role::Muted)).wrap(width, 0));
+        lines.push(Line::EMPTY);
         if worth.log.is_empty() {
             lines.push(Line::new("it has said nothing", style(Role::Faint)));
         }
@@ -96,7 +119,7 @@ impl List for Servers {
 
 /// States are words for people; these are the ones that ask for attention.
 fn is_broken(state: &str) -> bool {
-    ["fail", "error", "cannot", "exited", "refused", "missing"]
+    ["broken", "fail", "error", "cannot", "exited", "refused", "missing"]
         .iter()
         .any(|word| state.contains(word))
 }

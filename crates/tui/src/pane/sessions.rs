@@ -5,9 +5,10 @@ use base::{Entry, EntryKind, Op, SessionId, Timestamp};
 
 use super::list::{Cover, Hints, List};
 use super::shared::ask;
-use super::{Overlay, Pressed, Shared, ago, count, overlay};
+use super::{Overlay, Pressed, Shared, overlay};
 use crate::canvas::{Canvas, Rect};
 use crate::field::Field;
+use crate::figures;
 use crate::key::{Code, Key, Mods};
 use crate::line::Line;
 use crate::look::Look;
@@ -105,7 +106,7 @@ impl Sessions {
         let is_current = Some(session.id) == self.current;
         let row = Row::new(title)
             .under(&session.folder)
-            .with(ago(session.updated, self.now))
+            .with(figures::ago(session.updated, self.now))
             .marked(if is_current { "●" } else { "" });
         if self.doomed == Some(session.id) {
             return row.looking(Role::Bad).noted("ctrl+x again deletes it for good");
@@ -231,7 +232,7 @@ impl List for Sessions {
                 self.show(picker);
                 self.rest();
             }
-            (what, Reply::Entries { entries }) if what == PREVIEWS + self.previews => {
+            (what, Reply::Entries { entries, .. }) if what == PREVIEWS + self.previews => {
                 if let Some((_, shown)) = &mut self.preview {
                     *shown = entries;
                 }
@@ -345,7 +346,7 @@ fn facts(session: &SessionSummary, look: &Look) -> Vec<Line> {
     let title = session.title.as_deref().unwrap_or("(untitled)");
     let model =
         session.model.as_ref().map(|model| format!("{} · ", model.model)).unwrap_or_default();
-    let tokens = count(session.usage.total());
+    let tokens = figures::tokens(session.usage.total());
     let told = format!("{model}{} entries · {tokens} tokens · {}", session.entries, session.cost);
     vec![
         Line::new(title, style(Role::Strong)),

@@ -1,25 +1,12 @@
 //! What the interface knows already and panes show: plain data, filled when a pane opens.
 
 use base::block::Todo;
-use base::protocol::{Offer, Query, WaitingPrompt};
-use base::{ModelRef, Money, SessionId, Timestamp, Usage};
+use base::protocol::{Offer, Query, Spent, WaitingPrompt};
+use base::{ModelRef, SessionId, Timestamp};
 
 use crate::keymap::KeyMap;
 use crate::message::{Asker, Effect};
 use crate::theme::Custom;
-
-/// What a model cost in this session.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Spent {
-    /// The model.
-    pub model: ModelRef,
-    /// Calls.
-    pub calls: u64,
-    /// Tokens.
-    pub usage: Usage,
-    /// Money; none where the price is unknown.
-    pub cost: Option<Money>,
-}
 
 /// What the interface knows already.
 #[derive(Debug, Clone, Default)]

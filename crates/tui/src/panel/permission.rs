@@ -67,6 +67,8 @@ pub(super) struct Permission {
     pub(super) asked: Asked,
     at: usize,
     writing: Writing,
+    /// Why what was written was not taken; until it is changed.
+    refusal: Option<String>,
     top: usize,
     /// Rows that the body has and has room for, as it was drawn last.
     rows: (usize, usize),
@@ -78,8 +80,21 @@ pub(super) struct Permission {
 impl Permission {
     /// A question that was just asked.
     pub(super) fn new(asked: Asked) -> Self {
-        let writing = Writing::Nothing;
-        Self { asked, at: 0, writing, top: 0, rows: (0, 0), hits: Vec::new(), laid_out: None }
+        Self {
+            asked,
+            at: 0,
+            writing: Writing::Nothing,
+            refusal: None,
+            top: 0,
+            rows: (0, 0),
+            hits: Vec::new(),
+            laid_out: None,
+        }
+    }
+
+    /// What was answered was not taken; why.
+    pub(super) fn refuse(&mut self, why: &str) {
+        self.refusal = Some(why.to_owned());
     }
 
     /// A key, with the keys or from an empty composer.
@@ -126,6 +141,7 @@ impl Permission {
             Writing::Nothing => false,
             Writing::Rule(field, _) | Writing::Note(field) => {
                 field.insert(text);
+                self.refusal = None;
                 true
             }
         }
@@ -213,10 +229,15 @@ impl Permission {
             }
         };
         let head = self.head(area.width.into(), look);
-        let (above, below) = area.split_bottom(2);
+        let mut told = vec![Line::new(label, style(Role::Muted))];
+        if let Some(why) = &self.refusal {
+            told.splice(0..0, Line::new(why.as_str(), style(Role::Bad)).wrap(area.width.into(), 0));
+        }
+        let rows = u16::try_from(told.len()).unwrap_or(u16::MAX);
+        let (above, below) = area.split_bottom(rows.saturating_add(1));
         canvas.lines(above, head.fit(above.height.into()));
         let (first, second) = below.split_top(below.height.saturating_sub(1));
-        canvas.text(first, label, style(Role::Muted));
+        canvas.lines(first, &told);
         let x = canvas.text(second, if look.unicode { "› " } else { "> " }, style(Role::Accent));
         let row = Rect { x, width: second.right().saturating_sub(x), ..second };
         field.draw(canvas, row, (hint, style(Role::Faint)), style(Role::Text))
@@ -366,8 +387,9 @@ impl Permission {
     }
 
     fn answer(&self, approval: Approval) -> Heard {
-        let op = Op::Approve { request: self.asked.request, approval };
-        Heard::Answered(Box::new(Effect::Submit { op, purpose: Purpose::Answer }))
+        let request = self.asked.request;
+        let op = Op::Approve { request, approval };
+        Heard::Answered(Box::new(Effect::Submit { op, purpose: Purpose::Answer(request) }))
     }
 
     /// A key while something is being written.
@@ -376,6 +398,7 @@ impl Permission {
             (_, Writing::Nothing) => Heard::Nothing,
             (Key { code: Code::Esc, .. }, _) => {
                 self.writing = Writing::Nothing;
+                self.refusal = None;
                 Heard::Taken
             }
             (Key { code: Code::Tab, .. }, Writing::Rule(_, scope)) => {
@@ -397,6 +420,7 @@ impl Permission {
             }
             (key, Writing::Rule(field, _) | Writing::Note(field)) => {
                 field.key(key);
+                self.refusal = None;
                 Heard::Taken
             }
         }

@@ -375,7 +375,8 @@ impl Asking {
     fn send(&self) -> Heard {
         let texts = self.asked.questions.iter().zip(&self.replies);
         let answers = texts.map(|(question, reply)| reply.text(question)).collect();
-        let op = Op::Answer { request: self.asked.request, answers };
-        Heard::Answered(Box::new(Effect::Submit { op, purpose: Purpose::Answer }))
+        let request = self.asked.request;
+        let op = Op::Answer { request, answers };
+        Heard::Answered(Box::new(Effect::Submit { op, purpose: Purpose::Answer(request) }))
     }
 }

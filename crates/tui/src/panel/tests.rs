@@ -85,7 +85,7 @@ fn write(panels: &mut Panels, text: &str) {
 fn approved(pressed: Pressed) -> Approval {
     let Pressed::Taken(effects) = pressed else { panic!("{pressed:?}") };
     match effects.as_slice() {
-        [Effect::Submit { op: Op::Approve { approval, .. }, purpose: Purpose::Answer }] => {
+        [Effect::Submit { op: Op::Approve { approval, .. }, purpose: Purpose::Answer(_) }] => {
             approval.clone()
         }
         other => panic!("{other:?}"),
@@ -286,7 +286,7 @@ fn questions_settled_elsewhere_go_away() {
     assert!(seen(&mut panels, (80, 24), Has::Keys, 0).contains("1 of 2"));
     panels.settled(one.request);
     assert!(seen(&mut panels, (80, 24), Has::Keys, 0).contains("edit src/main.rs"));
-    panels.forget(two.session);
+    panels.keep(|request| request != two.request);
     assert!(panels.is_empty());
     assert_eq!(panels.key(key("alt+y"), Has::OnlyShortcuts, 9_000), Pressed::Ignored);
 }
@@ -446,4 +446,39 @@ fn a_file_is_named_once_where_the_reason_names_it() {
     let seen = seen(&mut panels, (80, 24), Has::Keys, 0);
     assert_eq!(seen.matches("src/main.rs").count(), 1, "{seen}");
     assert!(seen.contains("it changes src/main.rs"), "{seen}");
+}
+
+#[test]
+fn a_rule_that_is_refused_is_asked_about_again_with_what_was_written() {
+    let (one, two) = (asked(), edit(2));
+    let mut panels = shown(one.clone());
+    panels.ask(two, 0);
+    press(&mut panels, "e ctrl+u", Has::Keys);
+    write(&mut panels, "Write(x)");
+    approved(press(&mut panels, "enter", Has::Keys));
+    assert_eq!(panels.len(), 1, "the next question is shown meanwhile");
+    panels.refused(one.request, "`Write(x)` would allow nothing: say Edit");
+    let screen = seen(&mut panels, (60, 20), Has::Keys, 10_000);
+    assert!(screen.contains("1 of 2") && screen.contains("› Write(x)"), "{screen}");
+    assert!(screen.contains("would allow nothing: say Edit"), "{screen}");
+    panels.key(key("backspace"), Has::Keys, 20_000);
+    let screen = seen(&mut panels, (60, 20), Has::Keys, 20_000);
+    assert!(!screen.contains("would allow nothing"), "{screen}");
+    let approval = approved(panels.key(key("enter"), Has::Keys, 30_000));
+    assert_eq!(approval, allowed(Scope::Project, Some("Write(x")));
+    panels.settled(one.request);
+    panels.refused(one.request, "too late");
+    assert_eq!(panels.len(), 1, "what is settled does not come back");
+}
+
+#[test]
+fn a_key_that_is_held_down_answers_one_question() {
+    let mut panels = shown(asked());
+    panels.ask(edit(2), 0);
+    approved(panels.key(key("alt+y"), Has::OnlyShortcuts, 1_000));
+    let held = |panels: &mut Panels, now_ms| panels.key(key("alt+y"), Has::OnlyShortcuts, now_ms);
+    assert_eq!(held(&mut panels, 1_030), Pressed::Taken(Vec::new()), "it is not seen yet");
+    seen(&mut panels, (80, 24), Has::OnlyShortcuts, 1_040);
+    assert_eq!(held(&mut panels, 1_060), Pressed::Taken(Vec::new()), "nobody has read it");
+    approved(held(&mut panels, 1_400));
 }

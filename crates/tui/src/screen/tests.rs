@@ -288,10 +288,10 @@ fn a_narrower_terminal_that_wraps_is_erased_from_the_regions_top() {
     draw(&mut screen, &canvas, Some(Point { x: 3, y: 1 }));
     let narrow = Canvas::new(10, 2);
     let text = String::from_utf8(draw(&mut screen, &narrow, Some(Point { x: 3, y: 1 }))).unwrap();
-    assert!(text.starts_with("\u{1b}[?2026h\r\u{1b}[2A\u{1b}[J"), "{text:?}");
+    assert!(text.starts_with("\u{1b}[?2026h\r\u{1b}[2A\u{1b}[K"), "{text:?}");
     screen.set_reflow(Reflow::Cuts);
     let text = String::from_utf8(draw(&mut screen, &canvas, None)).unwrap();
-    assert!(text.starts_with("\u{1b}[?2026h\r\u{1b}[A\u{1b}[J"), "{text:?}");
+    assert!(text.starts_with("\u{1b}[?2026h\r\u{1b}[A\u{1b}[K"), "{text:?}");
 }
 
 #[test]

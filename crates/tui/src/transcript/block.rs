@@ -86,7 +86,7 @@ pub(crate) fn rows(block: &Block, shape: Shape, cells: usize, setting: &Setting<
         Block::Table { head, rows } => {
             let mut all = vec![markdown::cells(head, look)];
             all.extend(rows.iter().take(MOST_ROWS).map(|row| markdown::cells(row, look)));
-            headed(markdown::table(&all, cells, look), shape.of_rows(10), "row", look)
+            headed(markdown::table(&all, &[], cells, look), shape.of_rows(10), "row", look)
         }
         Block::Image { file } => picture::rows(file, cells, look),
         Block::Todos { items } => {

@@ -10,7 +10,7 @@ use base::{Block, CallId, EntryId};
 use super::block::{self, Shape};
 use super::item::Setting;
 use super::row::Row;
-use super::words;
+use crate::figures;
 use crate::line::{Line, Span};
 use crate::style::Style;
 use crate::text;
@@ -99,6 +99,11 @@ impl ToolCall {
         self.has_ended() && self.name.is_empty() && self.title == own_title(line)
     }
 
+    /// Whether it is a command of the user's own, which no turn ends.
+    pub(crate) fn is_users(&self) -> bool {
+        self.name.is_empty() && is_own_command(&self.title)
+    }
+
     /// Takes name and arguments from the model's call.
     pub(crate) fn describe(&mut self, call: &Call) {
         self.name.clone_from(&call.name);
@@ -132,7 +137,7 @@ impl ToolCall {
             Event::ToolStarted { title, .. } => {
                 self.title.clone_from(title);
                 self.state = CallState::Running;
-                self.began_ms = Some(now_ms);
+                self.began_ms.get_or_insert(now_ms);
             }
             Event::ToolProgress { body, .. } if !self.has_ended() => self.body = Some(body.clone()),
             Event::ToolDone { outcome, title, body, .. } => {
@@ -203,9 +208,17 @@ impl ToolCall {
     }
 }
 
+/// What comes before a command of the user's own in its title.
+const OWN: &str = "! ";
+
 /// What the mind calls a command of the user's own while it runs.
 fn own_title(line: &str) -> String {
-    format!("! {line}")
+    format!("{OWN}{line}")
+}
+
+/// Whether a call with this title is a command of the user's own.
+pub fn is_own_command(title: &str) -> bool {
+    title.starts_with(OWN)
 }
 
 fn text_of(piece: &Piece) -> Option<&str> {
@@ -323,7 +336,7 @@ fn title_line(call: &ToolCall, indent: usize, setting: &Setting<'_>) -> Line {
         CallState::Running => {
             let ran = call.began_ms.map_or(0, |began| look.now_ms.saturating_sub(began));
             if ran >= WORTH_TELLING_MS {
-                tail.push(format!(" · {}", words::clock(ran)), muted);
+                tail.push(format!(" · {}", figures::clock(ran)), muted);
             }
         }
         CallState::Failed => tail.push(" · failed", look.theme.style(Role::Bad)),
@@ -332,7 +345,7 @@ fn title_line(call: &ToolCall, indent: usize, setting: &Setting<'_>) -> Line {
         CallState::Done => {}
     }
     if let Some(took) = call.took_ms.filter(|took| *took >= WORTH_TELLING_MS) {
-        tail.push(format!(" · {}", words::duration(took)), muted);
+        tail.push(format!(" · {}", figures::duration(took)), muted);
     }
     let mut head = cut(&head, usize::from(setting.cells).saturating_sub(tail.width()));
     head.spans.extend(tail.spans);

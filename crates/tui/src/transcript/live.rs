@@ -13,7 +13,7 @@ use super::note::{self, Note};
 use super::prompt::Prompt;
 use super::stored::{self, Orphans, Running};
 use super::thought::Thought;
-use super::words;
+use crate::figures;
 use crate::markdown::Markdown;
 
 /// How far back an item may be that still changes.
@@ -68,7 +68,11 @@ impl Live {
         if Some(*child) == self.main || *child == *session {
             return;
         }
-        self.owners.insert(*child, (*session, call.clone()));
+        let owner = (*session, call.clone());
+        if self.owners.insert(*child, owner.clone()) == Some(owner) {
+            // It is told again what goes on.
+            return;
+        }
         let made = Child::new(*child, agent, color.as_deref(), now_ms);
         if let Some(call) = self.call_of(*session, call, items) {
             call.children.push(made);
@@ -142,11 +146,11 @@ impl Live {
                 self.end(now_ms, items);
                 let mut told = ending_words(*stop, ending, items);
                 told.extend(self.model.as_ref().map(|model| model.model.clone()));
-                told.push(words::duration(now_ms.saturating_sub(self.began_ms)));
+                told.push(figures::duration(now_ms.saturating_sub(self.began_ms)));
                 if usage.total() > 0 {
-                    told.push(words::usage(usage));
+                    told.push(figures::usage(usage));
                 }
-                told.extend(cost.map(words::money));
+                told.extend(cost.map(figures::money));
                 items.push(Item::new(None, Body::Note(Note::Footer(told.join(" · ")))));
             }
             Event::TurnFailed { reason, class, .. } => {
@@ -176,7 +180,10 @@ impl Live {
             match &mut item.body {
                 Body::Answer { is_arriving, .. } => *is_arriving = false,
                 Body::Thought(thought) => thought.end(now_ms),
-                Body::Calls(calls) => calls.iter_mut().for_each(|call| call.give_up(now_ms)),
+                Body::Calls(calls) => {
+                    let of_turn = calls.iter_mut().filter(|call| !call.is_users());
+                    of_turn.for_each(|call| call.give_up(now_ms));
+                }
                 Body::Prompt(_) | Body::Note(_) => {}
             }
             item.changed();

@@ -2,7 +2,7 @@
 
 use super::item::Setting;
 use super::row::{self, Row};
-use super::words;
+use crate::figures;
 use crate::line::{Line, Span};
 use crate::markdown;
 use crate::theme::Role;
@@ -129,10 +129,10 @@ fn compaction(
     setting: &Setting<'_>,
 ) -> Vec<Row> {
     // About four bytes make a token; nobody needs it exactly here.
-    let after = words::tokens(summary.len() as u64 / 4);
+    let after = figures::tokens(summary.len() as u64 / 4);
     let arrow = if setting.look.unicode { "→" } else { "->" };
     let sizes = before.map_or_else(String::new, |tokens| {
-        format!(", {} {arrow} {after} tokens", words::tokens(tokens))
+        format!(", {} {arrow} {after} tokens", figures::tokens(tokens))
     });
     let mut rows: Vec<Row> =
         said(&format!("context summarised{sizes}"), mark, Role::Muted, setting);

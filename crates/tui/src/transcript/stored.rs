@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use base::protocol::Paid;
 use base::transcript::{CallResult, own_command};
-use base::{CallId, Entry, EntryKind, ModelRef, PartBody, StopReason, Timestamp, Usage};
+use base::{CallId, Entry, EntryKind, ModelRef, Money, PartBody, StopReason, Timestamp, Usage};
 
 use super::call::ToolCall;
 use super::item::{Body, Item};
@@ -11,7 +12,7 @@ use super::items::Items;
 use super::note::Note;
 use super::prompt::Prompt;
 use super::thought::Thought;
-use super::words;
+use crate::figures;
 use crate::markdown::Markdown;
 
 /// What is known of the turn whose entries are being read.
@@ -23,6 +24,22 @@ pub(crate) struct Running {
     usage: Usage,
     /// How large the context was at its newest answer.
     pub(crate) context: Option<u64>,
+    /// What model calls cost, sub-agents' too, oldest first.
+    pub(crate) paid: Vec<Paid>,
+}
+
+impl Running {
+    /// What a turn has cost that ended at a moment: tokens, and money where all prices are known.
+    fn bill(&self, until: Timestamp) -> (Usage, Option<Money>) {
+        let began = self.began.unwrap_or(until);
+        let of_turn = || self.paid.iter().filter(|paid| (began..=until).contains(&paid.at));
+        let mut usage = Usage::default();
+        of_turn().for_each(|paid| usage += paid.usage);
+        if usage.total() == 0 {
+            return (self.usage, None);
+        }
+        (usage, of_turn().map(|paid| paid.cost).sum())
+    }
 }
 
 /// Results whose calls are not shown yet: the calls are among older entries.
@@ -39,11 +56,8 @@ pub(crate) fn add(entry: &Entry, items: &mut Items, running: &mut Running, orpha
             }
             let prompt = Prompt::of(parts);
             if !prompt.is_empty() {
-                *running = Running {
-                    began: Some(entry.at),
-                    context: running.context,
-                    ..Running::default()
-                };
+                running.began = Some(entry.at);
+                running.usage = Usage::default();
                 items.push(Item::new(id, Body::Prompt(prompt)));
             }
         }
@@ -137,10 +151,12 @@ fn footer(entry: &Entry, model: &ModelRef, stop: StopReason, running: &Running) 
     told.push(model.model.clone());
     if let Some(began) = running.began {
         let took = u64::try_from(entry.at.since(began).as_millis()).unwrap_or(0);
-        told.extend((took > 0).then(|| words::duration(took)));
+        told.extend((took > 0).then(|| figures::duration(took)));
     }
-    if running.usage.total() > 0 {
-        told.push(words::usage(&running.usage));
+    let (usage, cost) = running.bill(entry.at);
+    if usage.total() > 0 {
+        told.push(figures::usage(&usage));
     }
+    told.extend(cost.map(figures::money));
     Some(told.join(" · "))
 }

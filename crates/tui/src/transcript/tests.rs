@@ -103,7 +103,7 @@ fn a_session_at_80_columns() {
 
       It passes now.
 
-      tour · 3.6k in, 1.0k out
+      tour · 3.6k in, 1k out
     "#);
 }
 
@@ -121,7 +121,7 @@ fn a_session_at_40_columns() {
 
     It passes now.
 
-    tour · 3.6k in, 1.0k out
+    tour · 3.6k in, 1k out
     "#);
 }
 
@@ -325,7 +325,7 @@ fn sub_agents_stand_below_their_call() {
     › go
 
     ● agent explore: find uses
-      │ ● explore · 2 calls · 34.1k tokens · 0 s
+      │ ● explore · 2 calls · 34.2k tokens · 0 s
       │   ● src/main.rs
       │   ● helper: look deeper
       │     ● helper · 1 call · 0 s
@@ -345,7 +345,7 @@ fn sub_agents_stand_below_their_call() {
     › go
 
     ● agent explore: find uses · 41 s
-      │ ● explore · 2 calls · 34.1k tokens · 41 s
+      │ ● explore · 2 calls · 34.2k tokens · 41 s
       └ Two uses: a and b.
     "#);
 }
@@ -444,7 +444,7 @@ fn notes_are_short_lines() {
 
       hi
 
-    ∙ context summarised, 182k → 12.0k tokens
+    ∙ context summarised, 182k → 12k tokens
 
     ∙ model is now demo/slow
 
@@ -861,4 +861,23 @@ fn a_failed_turn_tells_what_to_do() {
     assert!(shown.contains("Incorrect API key provided."), "{shown}");
     assert!(shown.contains("/login enters another key"), "{shown}");
     assert!(shown.contains("The disk is full.\n"), "{shown}");
+}
+
+#[test]
+fn a_stored_turn_tells_what_it_and_its_sub_agents_have_cost() {
+    let at = |ms: i64| base::Timestamp::from_millis(1_790_000_000_000 + ms);
+    let mut entries =
+        vec![user("go"), answer(vec![Part::assistant_text("Done.")], StopReason::Done)];
+    (entries[0].at, entries[1].at) = (at(0), at(9_000));
+    let paid = |ms, input| base::protocol::Paid {
+        at: at(ms),
+        usage: Usage { input, ..Usage::default() },
+        cost: Some(Money::from_dollars(0.01)),
+    };
+    let mut transcript = Transcript::new();
+    // One of a turn before, one of a sub-agent's, one of its own.
+    transcript.know_paid(vec![paid(-5, 70_000), paid(4_000, 40_000), paid(9_000, 2_000)]);
+    transcript.load(SessionId::new(), &entries, More::Nothing);
+    let screen = screen(&mut transcript, 80, 12);
+    assert!(screen.contains("42k in") && screen.contains("$0.02"), "{screen}");
 }

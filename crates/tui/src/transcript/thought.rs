@@ -2,7 +2,7 @@
 
 use super::item::Setting;
 use super::row::{self, Row};
-use super::words;
+use crate::figures;
 use crate::line::{Line, Span};
 use crate::text;
 use crate::theme::Role;
@@ -48,9 +48,9 @@ impl Thought {
         let look = setting.look;
         let head = match (self.began_ms, self.took_ms) {
             (Some(began), _) => {
-                format!("thinking, {}", words::clock(look.now_ms.saturating_sub(began)))
+                format!("thinking, {}", figures::clock(look.now_ms.saturating_sub(began)))
             }
-            (None, Some(took)) => format!("thought for {}", words::duration(took)),
+            (None, Some(took)) => format!("thought for {}", figures::duration(took)),
             (None, None) => "thought".to_owned(),
         };
         let mut head = Line::new(format!("  {head}"), look.theme.style(Role::Muted));

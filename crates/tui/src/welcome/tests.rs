@@ -34,6 +34,7 @@ fn place() -> Place {
         trust: trust::State::Unknown,
         untrusted: vec![".caiman/settings.json".to_owned(), ".mcp.json".to_owned()],
         model: None,
+        is_model_named: false,
         mode: base::protocol::Mode::Default,
         init: Some("AGENTS.md".to_owned()),
     }

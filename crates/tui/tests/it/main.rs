@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by it")]
 #![cfg(unix)]
 
+mod long;
 mod looping;
 mod process;
 mod stage;

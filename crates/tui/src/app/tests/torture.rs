@@ -1,10 +1,12 @@
 //! Whatever is typed, pasted, clicked, resized, heard or answered: no panic, and a screen that is whole.
 
+use std::sync::LazyLock;
+
 use base::block::{Block, Node, Todo, TodoState};
 use base::model::Usage;
-use base::protocol::{ClientError, Ending, Question, Reply};
+use base::protocol::{ClientError, Delivery, Ending, HookState, Question, Reply, WaitingPrompt};
 use base::transcript::Outcome;
-use base::{Money, RequestId, StopReason};
+use base::{HookRunId, Money, RequestId, StopReason};
 use proptest::prelude::*;
 
 use super::*;
@@ -101,7 +103,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]);
     let purposes = vec![
         Purpose::Say,
-        Purpose::Answer,
+        Purpose::Answer(RequestId::new()),
         Purpose::Login,
         Purpose::Fork(SessionId::new()),
         Purpose::Other,
@@ -121,11 +123,19 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Few, so that what is settled was often asked, and what a sub-agent does is often one's that was started.
+static REQUESTS: LazyLock<[RequestId; 3]> = LazyLock::new(|| [(); 3].map(|()| RequestId::new()));
+static CHILDREN: LazyLock<[SessionId; 2]> = LazyLock::new(|| [(); 2].map(|()| SessionId::new()));
+
 fn event(desk: &Desk, kind: u8, text: String, body: Block) -> Event {
-    let session = desk.session();
-    let call = call(["a", "b", "c"][usize::from(kind) % 3]);
-    let request = RequestId::new();
-    match kind % 17 {
+    let number = usize::from(kind);
+    let session = match kind {
+        0..=147 => desk.session(),
+        148.. => CHILDREN[number % 2],
+    };
+    let call = call(["a", "b", "c"][number % 3]);
+    let request = REQUESTS[number / 7 % 3];
+    match kind % 21 {
         0 => Event::TurnStarted { session, model: model() },
         1 => Event::Appended {
             session,
@@ -165,7 +175,7 @@ fn event(desk: &Desk, kind: u8, text: String, body: Block) -> Event {
         12 => Event::ChildStarted {
             session,
             call,
-            child: SessionId::new(),
+            child: CHILDREN[number / 3 % 2],
             agent: text,
             color: Some("red".to_owned()),
         },
@@ -182,6 +192,20 @@ fn event(desk: &Desk, kind: u8, text: String, body: Block) -> Event {
             model: model(),
             usage: Usage { input: 9, ..Usage::default() },
             cost: None,
+        },
+        16 => Event::Settled { session, request },
+        17 => {
+            let parts = vec![Part::user_text(text)];
+            let waits = WaitingPrompt { entry: EntryId::new(), parts, delivery: Delivery::Queue };
+            Event::Waiting { session, prompts: vec![waits; number % 5] }
+        }
+        18 => Event::Denied { session, call, tool: text.clone(), reason: text },
+        19 => Event::Hook {
+            session,
+            run: HookRunId::new(),
+            name: text.clone(),
+            occasion: "PreToolUse".to_owned(),
+            state: HookState::Ended { code: Some(2), stdout: text.clone(), stderr: text },
         },
         _ => Event::TurnDone {
             session,
@@ -221,7 +245,10 @@ fn take(desk: &mut Desk, step: Step) {
                         stop: StopReason::Done,
                         usage: Usage::default(),
                     };
-                    (Asker::Entries(desk.session()), Reply::Entries { entries: vec![entry(kind)] })
+                    (
+                        Asker::Entries(desk.session()),
+                        Reply::Entries { entries: vec![entry(kind)], paid: Vec::new() },
+                    )
                 }
             };
             desk.answer(asker, reply);
@@ -245,30 +272,39 @@ fn assert_whole(canvas: &Canvas) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Draws a frame as the loop would, and holds it against what every frame must be.
+fn assert_drawn(desk: &mut Desk, canvas: &mut Canvas) -> Result<(), TestCaseError> {
+    let (width, height) = desk.size;
+    let rows = match desk.app.screen {
+        Screen::Full => height,
+        Screen::Inline => {
+            desk.app.take_settled(width);
+            desk.app.height(width, height)
+        }
+    };
+    prop_assert!(rows <= height);
+    canvas.reset(width, rows);
+    let caret = desk.app.draw(canvas, desk.now_ms);
+    assert_whole(canvas)?;
+    if let Some(caret) = caret {
+        prop_assert!(canvas.area().contains(caret), "{:?} in {:?}", caret, canvas.area());
+    }
+    Ok(())
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn nothing_breaks_it(steps in prop::collection::vec(step(), 1..60)) {
+    fn nothing_breaks_it(steps in prop::collection::vec(step(), 1..60), is_inline in any::<bool>()) {
         let mut desk = Desk::settled(80, 24);
+        desk.app.screen = if is_inline { Screen::Inline } else { Screen::Full };
         let mut canvas = Canvas::new(80, 24);
         for step in steps {
             take(&mut desk, step);
-            let (width, height) = desk.size;
-            canvas.reset(width, height);
-            let caret = desk.app.draw(&mut canvas, desk.now_ms);
-            assert_whole(&canvas)?;
-            if let Some(caret) = caret {
-                prop_assert!(canvas.area().contains(caret), "{:?} in {:?}", caret, canvas.area());
-            }
+            assert_drawn(&mut desk, &mut canvas)?;
         }
-        let (width, height) = desk.size;
-        desk.app.take_settled(width);
-        desk.app.screen = Screen::Inline;
-        let rows = desk.app.height(width, height);
-        prop_assert!(rows <= height);
-        canvas.reset(width, rows);
-        desk.app.draw(&mut canvas, desk.now_ms);
-        assert_whole(&canvas)?;
+        desk.app.screen = if is_inline { Screen::Full } else { Screen::Inline };
+        assert_drawn(&mut desk, &mut canvas)?;
     }
 }
 

@@ -61,7 +61,7 @@ fn sign(kind: Kind) -> &'static str {
     match kind {
         Kind::Command | Kind::Optional | Kind::Needy => "/",
         Kind::Agent => "@agent-",
-        Kind::File | Kind::Folder => "",
+        Kind::File | Kind::Folder | Kind::Resource => "",
     }
 }
 

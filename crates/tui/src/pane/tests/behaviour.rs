@@ -1,7 +1,7 @@
 //! What the keys of panes do.
 
-use base::protocol::{ClientError, Query, Reply, Rewound};
-use base::{ModelRef, Op};
+use base::protocol::{ClientError, Query, Reply, Rewound, ServerKind, ServerState};
+use base::{ModelRef, Op, Part};
 use proptest::prelude::*;
 
 use super::fixture::{KINDS, entry, opened, rest, session, settle, shared};
@@ -36,8 +36,8 @@ fn the_palette_performs_actions_and_runs_commands() {
     );
     let mut pane = opened(PaneKind::Palette);
     pane.paste("/init\n");
-    let op = Op::Command { session: session(1), line: "/init".to_owned() };
-    assert_eq!(press(pane.as_mut(), "enter"), Pressed::Done(vec![submit(op)]));
+    let run = Effect::Run("/init".to_owned());
+    assert_eq!(press(pane.as_mut(), "enter"), Pressed::Done(vec![run]));
     assert_eq!(press(pane.as_mut(), "esc"), Pressed::Done(Vec::new()));
 }
 
@@ -82,6 +82,32 @@ fn deleting_a_session_takes_two_presses_in_a_row() {
     press(pane.as_mut(), "home");
     let Pressed::Taken(effects) = press(pane.as_mut(), "ctrl+x ctrl+x") else { panic!() };
     assert!(matches!(effects.as_slice(), [Effect::Say(_)]), "the open one stays: {effects:?}");
+}
+
+#[test]
+fn servers_are_shown_anew_when_one_has_changed_and_can_be_started_anew() {
+    let mut pane = open(PaneKind::Servers, &shared());
+    let effects = pane.open();
+    let awaits = |effects: &[Effect]| {
+        let is_it =
+            |it: &Effect| matches!(it, Effect::Ask { query: Query::ServersChanged { .. }, .. });
+        effects.iter().filter(|it| is_it(it)).count()
+    };
+    assert_eq!(awaits(&effects), 1);
+    settle(pane.as_mut(), effects);
+    let ready = ServerState {
+        name: "tickets".to_owned(),
+        kind: ServerKind::Mcp,
+        state: "ready".to_owned(),
+        log: Vec::new(),
+    };
+    let more = pane.hear(1, Ok(Reply::Servers { servers: vec![ready] }));
+    assert_eq!(awaits(&more), 1, "it waits for the next change");
+    assert!(screen(pane.as_mut(), 80, 24).contains("tickets  ready"));
+    let Pressed::Taken(effects) = press(pane.as_mut(), "ctrl+s") else { panic!() };
+    let op = Op::Restart { server: "tickets".to_owned(), kind: ServerKind::Mcp };
+    assert_eq!(effects.first(), Some(&submit(op)));
+    assert!(!pane.wants_tick(), "nothing is looked up while nothing changes");
 }
 
 #[test]
@@ -205,7 +231,7 @@ fn waiting_prompts_are_taken_back_or_deleted() {
     let unsay = |number| submit(Op::Unsay { session: session(1), entry: entry(number) });
     let mut pane = opened(PaneKind::Queue);
     assert_eq!(press(pane.as_mut(), "ctrl+x"), Pressed::Taken(vec![unsay(21)]));
-    let text = Effect::Write("then write\na changelog".to_owned());
+    let text = Effect::WriteParts(vec![Part::user_text("then write\na changelog")]);
     assert_eq!(press(pane.as_mut(), "enter"), Pressed::Done(vec![unsay(22), text]));
     let mut shared = shared();
     shared.waiting.clear();

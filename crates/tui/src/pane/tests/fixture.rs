@@ -3,14 +3,14 @@
 use base::block::{Todo, TodoState};
 use base::protocol::{
     Bill, BillLine, Change, Checkpoint, Delivery, Hit, KeyState, ModelChoice, Offer, OfferKind,
-    Query, Reply, ServerKind, ServerState, SessionSummary, WaitingPrompt,
+    Query, Reply, ServerKind, ServerState, SessionSummary, Spent, WaitingPrompt,
 };
 use base::{
     Entry, EntryId, EntryKind, ModelRef, Money, Part, SessionId, StopReason, Timestamp, Usage,
 };
 
 use crate::message::{Asker, Effect};
-use crate::pane::{Pane, PaneKind, Shared, Spent, open};
+use crate::pane::{Pane, PaneKind, Shared, open};
 
 /// Every pane there is.
 pub(super) const KINDS: [PaneKind; 16] = [
@@ -171,6 +171,7 @@ pub(super) fn answer(query: &Query) -> Reply {
             ],
         },
         Query::Entries { .. } => Reply::Entries {
+            paid: Vec::new(),
             entries: vec![
                 said(11, EntryKind::User { parts: vec![Part::user_text("why does\n\nit fail?")] }),
                 said(
@@ -227,7 +228,7 @@ pub(super) fn answer(query: &Query) -> Reply {
         Query::Recall { key } => {
             Reply::Recalled { value: (key == crate::pane::FAVOURITE).then(|| text("ollama/qwen3")) }
         }
-        Query::Servers { .. } => servers(),
+        Query::Servers { .. } | Query::ServersChanged { .. } => servers(),
         Query::Providers => Reply::Providers { providers: crate::welcome::providers_for_tests() },
         Query::State { .. } | Query::Place { .. } => panic!("no pane asks {query:?}"),
     }
@@ -294,6 +295,10 @@ pub(super) fn settle(pane: &mut dyn Pane, effects: Vec<Effect>) -> Vec<Effect> {
     let mut other = Vec::new();
     let mut open = effects;
     while let Some(effect) = open.pop() {
+        // Nothing ever changes here.
+        if let Effect::Ask { query: Query::ServersChanged { .. }, .. } = effect {
+            continue;
+        }
         if let Effect::Ask { query, asker: Asker::Pane { pane: number, what } } = effect {
             assert_eq!(number, 7, "look-ups carry the pane's number");
             open.extend(pane.hear(what, Ok(answer(&query))));

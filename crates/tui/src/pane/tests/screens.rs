@@ -152,7 +152,7 @@ fn agents() {
     │                                                                          │
     │                                                                          │
     │                                                                          │
-    │ enter write its name · esc close · tab details                           │
+    │ enter write its name · esc close · tab details · ctrl+o edit its file    │
     ╰──────────────────────────────────────────────────────────────────────────╯
     ");
 }
@@ -176,7 +176,7 @@ fn skills() {
     │                                                                          │
     │                                                                          │
     │                                                                          │
-    │ enter write its name · esc close · tab details                           │
+    │ enter write its name · esc close · tab details · ctrl+o edit its file    │
     ╰──────────────────────────────────────────────────────────────────────────╯
     ");
 }
@@ -200,7 +200,7 @@ fn servers() {
     │                                                                          │
     │                                                                          │
     │                                                                          │
-    │ tab log · esc close · ctrl+r look again · shift+up/down scroll           │
+    │ tab log · esc close · ctrl+s start anew · ctrl+r look again              │
     ╰──────────────────────────────────────────────────────────────────────────╯
     ");
 }

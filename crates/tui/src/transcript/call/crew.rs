@@ -6,8 +6,8 @@ use base::{CallId, SessionId, Usage};
 use super::super::block::Shape;
 use super::super::item::Setting;
 use super::super::row::Row;
-use super::super::words;
 use super::{CallState, ToolCall, cut, mark, title};
+use crate::figures;
 use crate::line::Span;
 use crate::style::{Color, Style};
 use crate::text;
@@ -121,12 +121,12 @@ impl Child {
         let mut head = mark(self.state, setting);
         head.push(text::clean(&self.agent), self.style(setting));
         let count = self.calls.len() + self.forgotten;
-        let mut told = vec![words::counted(count, "call")];
+        let mut told = vec![figures::counted(count, "call")];
         if self.usage.total() > 0 {
-            told.push(format!("{} tokens", words::tokens(self.usage.total())));
+            told.push(format!("{} tokens", figures::tokens(self.usage.total())));
         }
         let ran = self.took_ms.unwrap_or_else(|| look.now_ms.saturating_sub(self.began_ms));
-        told.push(words::clock(ran));
+        told.push(figures::clock(ran));
         if self.is_thinking && self.state == CallState::Running {
             told.push("thinking".to_owned());
         }

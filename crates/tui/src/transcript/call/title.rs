@@ -2,8 +2,8 @@
 
 use base::transcript::CallInput;
 
-use super::super::words::counted;
 use super::ToolCall;
+use crate::figures::counted;
 
 /// What a call is about, from its arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
