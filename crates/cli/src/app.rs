@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::render;
 
 /// What a command is given. Settings and store are opened by the commands that need them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct App {
     /// The environment, taken once.
     pub(crate) env: Env,

@@ -7,8 +7,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    agents, completions, config, doctor, hooks, init, login, logout, models, plugins, policy, run,
-    session, skills, stats, trust, tui,
+    acp, agents, completions, config, doctor, hooks, init, login, logout, mcp, models, plugins,
+    policy, run, session, skills, stats, trust, tui,
 };
 
 /// A terminal coding agent that runs with any model.
@@ -94,6 +94,8 @@ pub(crate) enum Command {
     Logout(logout::Args),
     /// Show, check and explain settings.
     Config(config::Args),
+    /// Add, list, try out and sign in at MCP servers; be one.
+    Mcp(mcp::Args),
     /// List and try out the programs that run at events.
     Hooks(hooks::Args),
     /// List plugins and what they bring.
@@ -101,6 +103,7 @@ pub(crate) enum Command {
     /// Explain and test what may be done without asking.
     Policy(policy::Args),
     Doctor(doctor::Args),
+    Acp(Box<acp::Args>),
     /// Let a project run what its files say: hooks, servers, commands.
     Trust(trust::Args),
     Completions(completions::Args),

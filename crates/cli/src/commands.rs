@@ -1,5 +1,6 @@
 //! One file a command; each has an `Args` and a `run`.
 
+pub(crate) mod acp;
 pub(crate) mod agents;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -9,6 +10,7 @@ pub(crate) mod init;
 pub(crate) mod login;
 pub(crate) mod logout;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod models;
 pub(crate) mod plugins;
 pub(crate) mod policy;
@@ -29,6 +31,7 @@ pub(crate) fn dispatch(args: Args) -> Result<(), Failure> {
     match args.command {
         Command::Tui(args) => tui::run(app()?, *args),
         Command::Run(args) => run::run(&app()?, &args),
+        Command::Acp(args) => acp::run(app()?, *args),
         Command::Completions(args) => completions::run(&args),
         Command::Man => man::run(),
         Command::Agents(args) => agents::run(&app()?, args),
@@ -39,6 +42,7 @@ pub(crate) fn dispatch(args: Args) -> Result<(), Failure> {
         Command::Init(args) => init::run(&app()?, args),
         Command::Login(args) => login::run(&app()?, &args),
         Command::Logout(args) => logout::run(&app()?, &args),
+        Command::Mcp(args) => mcp::run(app()?, args),
         Command::Models(args) => models::run(&app()?, args),
         Command::Plugins(args) => plugins::run(&app()?, &args),
         Command::Policy(args) => policy::run(&app()?, &args),

@@ -18,12 +18,14 @@ mod servers;
 mod stream;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use agent::{Coordinator, Presence};
-use base::config::{self, Config, Loaded, Severity, Sources};
+use base::config::{self, Config, Loaded, McpServer, Severity, Sources};
 use base::protocol::{Client, ClientError, EventStream, Op, Query, Reply};
 use futures::future::BoxFuture;
+use links::Mcp;
+use links::acp::Editor;
 use llm::catalog::{Catalog, Size};
 use llm::{Target, Transport};
 use store::Store;
@@ -57,6 +59,8 @@ pub(crate) struct Flags {
     pub(crate) lock: Lock,
     /// How much may be spent.
     pub(crate) limits: Limits,
+    /// The editor we work in, if we do.
+    pub(crate) editor: Option<Arc<dyn Editor>>,
 }
 
 struct Shared {
@@ -64,7 +68,16 @@ struct Shared {
     flags: Flags,
     catalog: Current,
     mind: Mutex<Mind>,
+    lent: std::sync::Mutex<Lent>,
     generations: Generations,
+}
+
+/// MCP servers that no settings name.
+#[derive(Default)]
+struct Lent {
+    servers: Vec<(String, McpServer)>,
+    /// The servers of the mind, once it is open.
+    open: Option<Mcp>,
 }
 
 /// The mind, and whether it may still be opened anew.
@@ -89,9 +102,25 @@ impl Door {
                 flags,
                 catalog: Current::new(catalog),
                 mind: Mutex::default(),
+                lent: std::sync::Mutex::default(),
                 generations: Generations::new(),
             }),
         }
+    }
+
+    /// The folder whose settings hold.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.shared.app.cwd
+    }
+
+    /// Makes an MCP server known that no settings name; sessions that begin from here on may use it.
+    pub(crate) fn lend(&self, name: &str, server: &McpServer) {
+        let mut lent = self.shared.lent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = &lent.open {
+            open.add(name, server);
+        }
+        lent.servers.retain(|(known, _)| known != name);
+        lent.servers.push((name.to_owned(), server.clone()));
     }
 
     /// Stops every turn, lets each settle, ends every process.
@@ -146,7 +175,9 @@ impl Shared {
                 let declined = aside(decline).await?;
                 declined.map_err(|error| ClientError::Refused(error.to_string()))
             }
-            op @ Op::Remember { .. } => self.mind(Use::Look).await?.submit(op).await,
+            op @ (Op::Remember { .. } | Op::Restart { .. }) => {
+                self.mind(Use::Look).await?.submit(op).await
+            }
         }
     }
 
@@ -161,9 +192,15 @@ impl Shared {
                 let providers = providers::of(self.catalog.get(), self.app.clock.now()).await;
                 Ok(Reply::Providers { providers })
             }
-            Query::Servers { folder } => {
-                let servers = aside(move || servers::of(&shared.settings_of(Path::new(&folder))));
-                Ok(Reply::Servers { servers: servers.await? })
+            Query::Servers { folder } => self.servers(folder).await,
+            Query::ServersChanged { folder } => {
+                let open = self.mind.lock().await.open.clone();
+                match open {
+                    Some(open) => open.servers_changed().await,
+                    // Where nothing runs, nothing changes.
+                    None => std::future::pending().await,
+                }
+                self.servers(folder).await
             }
             Query::Models { search } => {
                 let listed = move || catalog::choices(&shared.catalog.get(), search.as_deref());
@@ -182,6 +219,15 @@ impl Shared {
             | Query::Checkpoints { .. }
             | Query::Recall { .. }) => self.mind(Use::Look).await?.ask(query).await,
         }
+    }
+
+    /// The servers of a folder. Nobody opens a mind for this: without one nothing runs.
+    async fn servers(self: &Arc<Self>, folder: String) -> Result<Reply, ClientError> {
+        let open = self.mind.lock().await.open.clone();
+        let running = open.map(|open| open.servers()).unwrap_or_default();
+        let shared = self.clone();
+        let listed = move || servers::of(&shared.settings_of(Path::new(&folder)), running);
+        Ok(Reply::Servers { servers: aside(listed).await? })
     }
 
     /// Where the demo works, if it is what answers: a project of its own, so that trying Caiman touches
@@ -260,14 +306,16 @@ impl Shared {
     /// Puts the rooms together. Opens the store, so it blocks.
     fn put_together(
         &self,
-        loaded: Loaded,
+        mut loaded: Loaded,
         catalog: &Catalog,
         target: Target,
     ) -> Result<(Coordinator, Vec<String>), Failure> {
-        let (app, Flags { voice, place, lock, limits }) = (&self.app, &self.flags);
+        let (app, Flags { voice, place, lock, limits, editor }) = (&self.app, &self.flags);
+        let servers = run::servers_of_flags(app, place, &mut loaded.config)?;
         let small = wiring::small(catalog, &loaded.config, &target);
         let flags = Asked { voice, place, lock, limits, turns: Turns::Many };
-        let (options, mut warnings) = run::options(app, flags, &loaded, (target, small))?;
+        let (mut options, mut warnings) = run::options(app, flags, &loaded, (target, small))?;
+        options.servers = servers;
         let store = if place.ephemeral {
             Store::in_memory().map_err(crate::database::explain)?
         } else {
@@ -280,10 +328,21 @@ impl Shared {
         let definitions = wiring::shelf(app, &settings, place);
         let mut mind = wiring::mind(app, settings, store, self.catalog.clone(), Presence::Attended);
         mind.shelf = definitions;
+        mind.editor.clone_from(editor);
+        self.take_lent(&mind.mcp);
         mind.registry = mind.registry.without(&denied);
         let targets = std::iter::once(&options.target).chain(&options.small);
         mind.redactor = wiring::redactor(&mind.env, targets);
         Ok((Coordinator::new(mind, options), warnings))
+    }
+
+    /// Makes the servers that were lent known to a new mind, and that to who lends more.
+    fn take_lent(&self, mcp: &Mcp) {
+        let mut lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner);
+        for (name, server) in &lent.servers {
+            mcp.add(name, server);
+        }
+        lent.open = Some(mcp.clone());
     }
 
     /// Has the next operation find settings and keys as they are now. A mind that has worked stays as it is,

@@ -21,6 +21,7 @@ mod database;
 mod disk;
 mod door;
 mod failure;
+mod outside;
 mod render;
 mod wiring;
 

@@ -7,8 +7,10 @@ use agent::{Mind, Presence};
 use base::config::provider::Sampling;
 use base::config::{Config, Expander, SelectedModel};
 use base::definition::{Places, Shelf};
-use base::{Env, ModelRef, TaskScope};
+use base::{Env, ModelRef, TaskScope, trust};
 use guard::{Redactor, Runner};
+use links::lsp::Keeping;
+use links::{Lsp, Mcp};
 use llm::catalog::{Catalog, Size};
 use llm::discover::Finder;
 use llm::{Auth, Caller, Class, Http, Signer, Target};
@@ -19,6 +21,7 @@ use crate::app::App;
 use crate::catalog::{self, Current};
 use crate::commands::run;
 use crate::failure::{Failure, Kind};
+use crate::outside;
 
 /// A runtime for one command. One thread: it mostly waits.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
@@ -120,6 +123,15 @@ pub(crate) fn mind(
         move |model: &ModelRef| catalog.get().resolve(model).map_err(|error| error.to_string())
     };
     let models = move |search: Option<&str>| catalog::choices(&catalog.get(), search);
+    let trusted = app.paths.trust();
+    let vouched = Arc::new(move |folder: &Path| trust::is_vouched_for(&trusted, folder));
+    let keeping = Keeping { vouched, ..Keeping::default() };
+    let servers_env = guard::process::child_env(&env);
+    let lsp = Lsp::kept(settings.clone(), servers_env, &TaskScope::new(), keeping);
+    let mcp = Mcp::new(outside::of(app, &env), &TaskScope::new());
+    for (name, server) in &settings.mcp {
+        mcp.add(name, server);
+    }
     Mind {
         store,
         caller: caller(app),
@@ -128,6 +140,9 @@ pub(crate) fn mind(
         paths: app.paths.clone(),
         registry: Registry::builtin(),
         shelf: Shelf::new(app.places(&settings)),
+        lsp,
+        mcp,
+        editor: None,
         redactor: Redactor::default(),
         resolve: Arc::new(resolve),
         models: Arc::new(models),

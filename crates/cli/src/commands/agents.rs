@@ -8,6 +8,7 @@ mod write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::config::Config;
 use base::definition::{Agent, Definitions, Shelf};
 use clap::Subcommand;
 
@@ -89,18 +90,27 @@ pub(crate) fn run(app: &App, args: Args) -> Result<(), Failure> {
     }
 }
 
-/// What can be found from the working folder.
-fn found(app: &App) -> Arc<Definitions> {
-    Shelf::new(app.places(&app.load_config().config)).look(&app.cwd)
+/// The settings, and what can be found from the working folder.
+fn found(app: &App) -> (Config, Arc<Definitions>) {
+    let config = app.load_config().config;
+    let found = Shelf::new(app.places(&config)).look(&app.cwd);
+    (config, found)
 }
 
-/// The same with the agents that are always there.
+/// What can be found, with the agents that are always there.
 fn all(app: &App) -> Definitions {
-    let found = found(app);
-    let ours = agent::built_in_agents().into_iter();
-    let ours = ours.filter(|agent| found.agent(&agent.name).is_none());
-    let agents = found.agents.iter().cloned().chain(ours).collect();
-    Definitions { agents, ..Definitions::clone(&found) }
+    let (config, found) = found(app);
+    let mut all = Definitions::clone(&found);
+    for agent in agent::built_in_agents() {
+        let is_it = |known: &Agent| known.name.eq_ignore_ascii_case(&agent.name);
+        if found.agents.iter().chain(&found.disabled_agents).any(is_it) {
+            continue;
+        }
+        let is_off = config.agents.of(&agent.name).is_some_and(|settings| settings.disabled);
+        let list = if is_off { &mut all.disabled_agents } else { &mut all.agents };
+        list.push(agent);
+    }
+    all
 }
 
 /// An agent by name, switched off or not.

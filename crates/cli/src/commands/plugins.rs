@@ -79,15 +79,19 @@ fn row(plugin: &Plugin, definitions: &Definitions) -> Row {
 /// A row of the table: only what a plugin has is counted.
 fn shown(row: &Row) -> Vec<String> {
     let counts = [
-        (row.agents, "agents"),
-        (row.skills, "skills"),
-        (row.commands, "commands"),
-        (row.styles, "styles"),
-        (row.hooks, "hooks"),
-        (row.servers, "servers"),
+        (row.agents, "agent"),
+        (row.skills, "skill"),
+        (row.commands, "command"),
+        (row.styles, "style"),
+        (row.hooks, "hook"),
+        (row.servers, "server"),
     ];
     let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let brings: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+    let counted = |(count, what): &(usize, &str)| {
+        let end = if *count == 1 { "" } else { "s" };
+        format!("{count} {what}{end}")
+    };
+    let brings: Vec<String> = counts.map(counted).collect();
     let standing = if row.trusted { "" } else { "not trusted" };
     let version = row.version.as_deref().unwrap_or_default();
     let cells = [&row.name, version, &brings.join(", "), standing, &row.folder];

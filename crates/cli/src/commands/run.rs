@@ -9,7 +9,7 @@
 //! | [`drive`] | exchanges and turns to their end, and whatever stops them |
 //! | [`host`] | the program at the other end of the pipes, where there is one |
 //! | [`schema`] | answers that must be JSON of a given shape |
-//! | [`found`] | what definition files bring to a run |
+//! | [`found`], [`servers`] | what definition files and MCP servers bring to a run |
 //! | [`outcome`], [`ending`] | what came of it, and how to exit |
 //! | [`output`], [`text`], [`stream_json`], [`pieces`] | what is printed |
 
@@ -26,6 +26,7 @@ mod pieces;
 mod place;
 mod schema;
 mod scratch;
+mod servers;
 mod stream_json;
 mod text;
 
@@ -37,6 +38,7 @@ use agent::{Coordinator, Options, Presence};
 use base::Part;
 use base::config::Config;
 use base::protocol::Op;
+use links::Mcp;
 use llm::Auth;
 use llm::catalog::Catalog;
 use store::Store;
@@ -54,6 +56,7 @@ use self::place::Opened;
 pub(crate) use self::place::named;
 use self::schema::Schema;
 pub(crate) use self::scratch::demo_folder;
+pub(crate) use self::servers::of_flags as servers_of_flags;
 use crate::app::App;
 use crate::catalog::Current;
 use crate::database::{self, explain};
@@ -65,13 +68,15 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<(), Failure> {
     args.check()?;
     let first = input::first(args)?;
     let schema = Schema::of(&args.pipes, &app.cwd)?;
-    let loaded = app.load_config();
+    let mut loaded = app.load_config();
+    let servers = servers::of_flags(app, &args.place, &mut loaded.config)?;
     let runtime = wiring::runtime()?;
     let catalog = catalog::open(app, &loaded.config);
     let named = args.voice.model.as_deref();
     let target = runtime.block_on(wiring::target(&catalog, named))?;
     let small = wiring::small(&catalog, &loaded.config, &target);
     let (mut options, warnings) = options::options(app, args.asked(), &loaded, (target, small))?;
+    options.servers = servers;
     for warning in warnings {
         render::note(&warning);
     }
@@ -151,7 +156,6 @@ fn prepare(
         First::GoOn => Some(Op::GoOn { session: opened.id }),
         First::Listen => None,
     };
-    let printer = Printer::new(&args.pipes, setting(&options, opened, found));
     let denied = options::denied_tools(&args.lock, &wires.settings);
     let mut mind =
         wiring::mind(app, wires.settings, wires.store, Current::new(wires.catalog), presence);
@@ -159,10 +163,11 @@ fn prepare(
     mind.registry = mind.registry.without(&denied);
     let targets = std::iter::once(&options.target).chain(&options.small);
     mind.redactor = wiring::redactor(&mind.env, targets);
+    let printer = Printer::new(&args.pipes, setting(&options, opened, found, mind.mcp.clone()));
     (Drive::new(plan, Coordinator::new(mind, options), printer), op)
 }
 
-fn setting(options: &Options, opened: Opened, found: Found) -> Setting {
+fn setting(options: &Options, opened: Opened, found: Found, mcp: Mcp) -> Setting {
     let model = &options.target.model;
     Setting {
         session: opened.id,
@@ -176,6 +181,7 @@ fn setting(options: &Options, opened: Opened, found: Found) -> Setting {
         tools: opened.tools,
         folder: opened.folder,
         found,
+        mcp,
         began: Instant::now(),
     }
 }

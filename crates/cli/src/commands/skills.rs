@@ -2,7 +2,7 @@
 
 use base::config::printable;
 use base::definition::skill::{Callers, Context};
-use base::definition::{Shelf, Skill, Standing};
+use base::definition::{Problem, Shelf, Skill, Standing, Weight};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
@@ -43,6 +43,9 @@ enum What {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: Args) -> Result<(), Failure> {
     let found = Shelf::new(app.places(&app.load_config().config)).look(&app.cwd);
+    if let What::List { .. } = args.what {
+        tell_broken(&found.problems);
+    }
     match args.what {
         What::List { json: true } => {
             render::json(&found.skills.iter().map(row).collect::<Vec<_>>())
@@ -58,6 +61,15 @@ pub(crate) fn run(app: &App, args: Args) -> Result<(), Failure> {
             })?;
             show(skill, json)
         }
+    }
+}
+
+/// Tells which skills cannot be used, and why.
+fn tell_broken(problems: &[Problem]) {
+    let is_skill = |problem: &&Problem| problem.file.ends_with("SKILL.md");
+    let broken = problems.iter().filter(|problem| problem.weight == Weight::Broken);
+    for problem in broken.filter(is_skill) {
+        render::note(&format!("not used: {}: {}", problem.file.display(), problem.text));
     }
 }
 

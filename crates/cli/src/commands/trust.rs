@@ -12,6 +12,10 @@ use crate::app::App;
 use crate::failure::{Failure, Kind};
 use crate::{disk, render};
 
+/// What trust means where no file asks for it.
+const PLAIN: &str = "No settings or definitions here need trust. It lets language servers start that run code of \
+the project, such as rust-analyzer its build scripts.\n";
+
 /// Let a project run what its files say: hooks, servers, commands.
 #[derive(Debug, Default, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -49,9 +53,12 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<(), Failure> {
     if args.revoke {
         return revoke(&file, known, &folder, args.json);
     }
-    let review = Review::of(app, &known, &folder)?;
-    if args.show || review.folders.is_empty() {
+    let mut review = Review::of(app, &known, &folder)?;
+    if args.show {
         return review.print(args.json);
+    }
+    if review.folders.is_empty() {
+        review.folders.extend(plain(&known, &folder));
     }
     give(app, &file, known, review, args.json)
 }
@@ -100,6 +107,13 @@ pub(crate) fn standing(app: &App, folder: &Path) -> Result<(State, Vec<PathBuf>)
     Ok((overall, files))
 }
 
+/// A project without any such file, at its root: trust lets its own code run.
+fn plain(known: &TrustedFolders, folder: &Path) -> Option<ReviewedFolder> {
+    let folder = config::project_folders(folder).into_iter().next()?;
+    let fingerprint = Fingerprint::nothing();
+    Some(ReviewedFolder { state: state_of(known, &folder, &fingerprint), folder, fingerprint })
+}
+
 fn state_of(known: &TrustedFolders, folder: &Path, fingerprint: &Fingerprint) -> State {
     match known.folders.get(folder) {
         None => State::Unknown,
@@ -144,8 +158,8 @@ impl Review {
     }
 
     fn text(&self) -> String {
-        if self.folders.is_empty() {
-            return "Nothing here needs trust.\n".to_owned();
+        if self.folders.iter().all(|folder| folder.fingerprint.files.is_empty()) {
+            return PLAIN.to_owned();
         }
         let mut rows = Vec::new();
         for ReviewedFolder { folder, state, fingerprint } in &self.folders {
@@ -177,7 +191,7 @@ fn give(
     for ReviewedFolder { folder, fingerprint, .. } in &review.folders {
         // What was shown must be what is trusted.
         let now = Fingerprint::of(folder).map_err(|error| failure(&error))?;
-        if now.as_ref() != Some(fingerprint) {
+        if now.unwrap_or_else(Fingerprint::nothing) != *fingerprint {
             return Err(Failure::user(format!("{} has just changed", folder.display()))
                 .hint("look at it again: caiman trust --show"));
         }

@@ -19,7 +19,7 @@ use crate::failure::{Failure, Kind};
 use crate::{database, render, wiring};
 
 /// Open the terminal interface; `caiman` alone does the same.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
     /// What to say first.
     #[arg(value_name = "PROMPT")]
@@ -54,7 +54,7 @@ pub(crate) struct Args {
 pub(crate) fn run(app: App, args: Args) -> Result<(), Failure> {
     let settings = config::load(&app.sources()).config;
     let screen = args.screen(settings.options.tui.screen, &app.env);
-    if !args.linear {
+    if screen != ScreenMode::Linear {
         needs_terminal()?;
     }
     let named = session(&app, &args.place)?;
@@ -74,11 +74,12 @@ pub(crate) fn run(app: App, args: Args) -> Result<(), Failure> {
     let beginning = Beginning { prompt, now: app.clock.now() };
     let outside = Arc::new(Desktop(app.env.clone()));
     let Args { voice, place, lock, limits, .. } = args;
-    let door = Door::new(app, Flags { voice, place, lock, limits });
+    let door = Door::new(app, Flags { voice, place, lock, limits, editor: None });
     let farewell = with_mind(&door, |scope| {
         let client = Arc::new(door.clone());
         if screen == ScreenMode::Linear {
-            let mut linear = Linear::new(start.folder.display().to_string(), session);
+            let folder = start.folder.display().to_string();
+            let mut linear = Linear::new(folder, session, beginning.prompt);
             return face::run_lines(&mut linear, client, scope);
         }
         let mut interface = Interface::new(&start, beginning);

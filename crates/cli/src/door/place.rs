@@ -26,6 +26,7 @@ pub(super) fn of(shared: &Shared, folder: &Path) -> Result<Place, Failure> {
         trust: state,
         untrusted: files.iter().map(|file| below(file, &folder)).collect(),
         model: model(&catalog, shared.flags.voice.model.as_deref()),
+        is_model_named: shared.flags.voice.model.is_some() || settings.models.large.is_some(),
         mode: run::mode(&shared.flags.lock, &settings),
         init: wants_init.then(|| settings.options.initialize_as.clone()),
         folder: folder.display().to_string(),

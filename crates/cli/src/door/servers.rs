@@ -1,4 +1,4 @@
-//! MCP and language servers of the settings. Nothing starts them yet.
+//! MCP and language servers: those of the settings, and how those are that sessions have needed.
 
 use base::config::Config;
 use base::protocol::{ServerKind, ServerState};
@@ -8,8 +8,8 @@ const NOT_STARTED: &str = "not started";
 /// How a server is that the settings switch off.
 const OFF: &str = "switched off";
 
-/// The servers of the settings, by name.
-pub(super) fn of(settings: &Config) -> Vec<ServerState> {
+/// The servers by name: `running` ones as they are, the others of the settings as they are written.
+pub(super) fn of(settings: &Config, running: Vec<ServerState>) -> Vec<ServerState> {
     let state = |name: &String, kind, is_off: bool| ServerState {
         name: name.clone(),
         kind,
@@ -18,7 +18,13 @@ pub(super) fn of(settings: &Config) -> Vec<ServerState> {
     };
     let mcp = settings.mcp.iter().map(|(name, it)| state(name, ServerKind::Mcp, it.disabled));
     let lsp = settings.lsp.iter().map(|(name, it)| state(name, ServerKind::Lsp, it.disabled));
-    let mut servers: Vec<ServerState> = mcp.chain(lsp).collect();
+    let mut servers = running;
+    for written in mcp.chain(lsp) {
+        let same = |it: &ServerState| it.name == written.name && it.kind == written.kind;
+        if !servers.iter().any(same) {
+            servers.push(written);
+        }
+    }
     servers.sort_by(|one, other| one.name.cmp(&other.name));
     servers
 }

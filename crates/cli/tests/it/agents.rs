@@ -109,6 +109,63 @@ fn check_names_file_and_line_and_fails_only_on_what_cannot_be_used() {
 }
 
 #[test]
+fn check_tells_what_is_asked_for_and_not_here() {
+    let home = Home::new();
+    let header = "tools: Read, Teleport, Bash(git log:*, mcp__x\ndisallowedTools: Write(docs/**)\n\
+                  model: gpt-77\nskills: [absent]\nmcpServers: [nowhere]";
+    let text = format!("---\nname: a\ndescription: d\n{header}\n---\nHelp.\n");
+    home.write(".claude/agents/a.md", &text);
+    let done = home.run(&["agents", "check"]);
+    assert_eq!(done.code, 0, "{}", done.all());
+    for told in [
+        "no tool `Teleport`",
+        "bracket is not closed",
+        "the whole tool is taken away",
+        "no model `gpt-77`",
+        "no skill `absent`",
+        "no MCP server `nowhere`",
+    ] {
+        assert!(done.out.contains(told), "{told}: {}", done.out);
+    }
+    for fine in ["claude-sonnet-4-20250514", "Claude Opus 4 (copilot)", "inherit", "openai/x"] {
+        let text =
+            format!("---\nname: a\ndescription: d\nmodel: {fine}\ntools: Read\n---\nHelp.\n");
+        home.write(".claude/agents/a.md", &text);
+        let done = home.run(&["agents", "check"]);
+        assert!(done.out.contains("1 agent, nothing wrong."), "{fine}: {}", done.out);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_as_text_is_told() {
+    let home = Home::new();
+    let utf16: Vec<u8> =
+        "\u{feff}---\nname: a\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    home.write(".claude/agents/a.md", "");
+    std::fs::write(home.path(".claude/agents/a.md"), utf16).unwrap();
+    let long = "x".repeat(300 * 1024);
+    home.write(".claude/agents/b.md", &format!("---\nname: b\ndescription: {long}\n---\nB\n"));
+    let done = home.run(&["agents", "check"]);
+    assert_eq!(done.code, 1);
+    assert!(done.out.contains("save it as UTF-8"), "{}", done.out);
+    assert!(done.out.contains("larger than 256 KiB"), "{}", done.out);
+}
+
+#[test]
+fn a_built_in_agent_can_be_switched_off_and_on() {
+    let home = Home::new();
+    assert_eq!(home.run(&["agents", "disable", "Explorer"]).code, 0);
+    let is_off = |home: &Home| {
+        let listed = home.json(&["agents", "list", "--json"]);
+        let rows = listed.as_array().unwrap().clone();
+        rows.into_iter().find(|row| row["name"] == "explorer").unwrap()["disabled"].clone()
+    };
+    assert_eq!(is_off(&home), json!(true));
+    assert_eq!(home.run(&["agents", "enable", "explorer"]).code, 0);
+    assert_eq!(is_off(&home), json!(false));
+}
+
+#[test]
 fn a_broken_definition_never_stops_another_command() {
     let home = Home::new();
     home.write(".claude/agents/bad.md", "---\nname: bad\n---\n");

@@ -180,7 +180,7 @@ fn every_command_explains_itself() {
 
 #[test]
 fn a_wrong_command_line_exits_1_and_shows_the_right_one() {
-    let home = Home::new();
+    let home = Home::new().with("TERM", "xterm");
     for (args, word) in [
         (&["runn", "hi"][..], "'run'"),
         (&["run", "--modell", "x"], "--model"),

@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `stage` | a user with a project and a scripted model; screens compared with approved ones |
+//! | `steady` | a screen without what differs from run to run |
 //! | `live` | a model whose answer is held half-way for as long as a test likes |
 //! | `first_run` | onboarding, keys, trust, the demo |
 //! | `chat` | streaming, every kind of block, thoughts |
@@ -11,7 +12,9 @@
 //! | `faults` | wrong keys, no network, errors of the provider |
 //! | `writing` | completion, history, pastes, the editor, drafts |
 //! | `living` | resizing, stopping, suspending, kills and coming back |
-//! | `ways` | inline, linear, colours |
+//! | `ways` | inline, colours |
+//! | `lines` | linear mode, at a terminal and in pipes |
+//! | `promises` | what must hold: idle, key latency, bytes |
 //! | `tmux` | the main flow inside tmux |
 //!
 //! Approved screens are in `snapshots/`; `INSTA_UPDATE=always cargo test -p cli --test it face` writes new ones.
@@ -20,10 +23,13 @@ mod asking;
 mod chat;
 mod faults;
 mod first_run;
+mod lines;
 mod live;
 mod living;
 mod panes;
+mod promises;
 mod stage;
+mod steady;
 mod tmux;
 mod ways;
 mod writing;

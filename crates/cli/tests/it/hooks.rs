@@ -93,3 +93,52 @@ fn a_blocked_prompt_ends_a_run_as_denied() {
     assert_eq!(done.code, 2, "{}", done.err);
     assert!(done.err.contains("say please"), "{}", done.err);
 }
+
+#[test]
+fn a_run_that_a_hook_ends_says_why_in_every_format() {
+    let hooks =
+        r#"{"hooks": {"PreToolUse": [{"command": "echo 'not on a Friday' >&2; exit 49"}]}}"#;
+    for format in ["text", "json", "stream-json"] {
+        let touch = json!({ "command": "touch made" });
+        let model = Model::start(Script::new().call("bash", touch).then().text("never said"));
+        let home = Home::of(&model);
+        home.write(".claude/settings.json", hooks);
+        let done = home.run(&["run", "go", "--yolo", "--output-format", format]);
+        assert_eq!(done.code, 2, "{format}: {} {}", done.out, done.err);
+        assert!(done.err.contains("a hook ended the turn: not on a Friday"), "{}", done.err);
+        if format != "text" {
+            let result: Value = serde_json::from_str(done.out.lines().last().unwrap()).unwrap();
+            assert_eq!(
+                (&result["is_error"], &result["error"]["class"]),
+                (&json!(true), &json!("hook"))
+            );
+            assert!(result.to_string().contains("not on a Friday"), "{result}");
+        }
+    }
+}
+
+#[test]
+fn a_tried_event_tells_what_a_real_one_would() {
+    let hooks = json!({ "hooks": {
+        "PostToolUse": [{ "matcher": "Write", "hooks": [{ "command": "cat > told.json" }] }],
+        "PreToolUse": [{ "command": "exit 2", "async": true }, { "command": "exit 2", "if": "Glob" }],
+    } });
+    let home = Home::new().settings(&hooks.to_string());
+    let input = r#"{"file_path": "a", "content": "x"}"#;
+    let done = home.run(&["hooks", "test", "PostToolUse", "--tool", "Write", "--input", input]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let told: Value =
+        serde_json::from_str(&std::fs::read_to_string(home.path("told.json")).unwrap()).unwrap();
+    for field in ["transcript_path", "prompt_id", "tool_use_id", "cwd"] {
+        assert!(told[field].is_string(), "{field} in {told}");
+    }
+    assert!(told["duration_ms"].is_u64(), "{told}");
+    assert!(told["tool_response"]["filePath"].as_str().unwrap().ends_with("/a"), "{told}");
+    let tried = home.json(&["hooks", "test", "PreToolUse", "--tool", "Read", "--json"]);
+    assert_eq!(
+        (&tried["decision"], tried["handlers"].as_array().unwrap().len()),
+        (&json!(null), 1)
+    );
+    let tried = home.json(&["hooks", "test", "PreToolUse", "--tool", "Glob", "--json"]);
+    assert_eq!(tried["decision"], "deny", "{tried}");
+}

@@ -206,7 +206,8 @@ fn flags_that_cannot_be_meant_are_refused_before_anything_is_sent() {
         (&["--include-partial-messages"], "stream-json"),
         (&["--replay-user-messages"], "--input-format"),
         (&["--fallback-model", "x"], "models.fallbacks"),
-        (&["--mcp-config", "x"], "mcp in the settings"),
+        (&["--mcp-config", "missing.json"], "missing.json"),
+        (&["--mcp-config", "{}"], "names no servers"),
         (&["--yolo", "--mode", "plan"], "--mode"),
     ] {
         let done = home.run(&[&["run", "hi"], flags].concat());

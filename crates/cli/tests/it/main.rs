@@ -6,8 +6,12 @@
 )]
 
 #[cfg(unix)]
+mod acp;
+#[cfg(unix)]
 mod again;
 mod agents;
+#[cfg(unix)]
+mod code;
 mod crew;
 mod doctor;
 mod entrance;
@@ -16,8 +20,10 @@ mod face;
 mod home;
 mod hooks;
 mod kills;
+mod lent;
 mod limits;
 mod login;
+mod mcp;
 mod model;
 mod models;
 mod pipes;
@@ -25,6 +31,7 @@ mod policy;
 mod run;
 #[cfg(unix)]
 mod screen;
+mod serve;
 mod server;
 mod sessions;
 mod settings;

@@ -2,23 +2,29 @@
 
 use std::path::PathBuf;
 
+use agent::Around;
 use base::definition::shelf::agents_below;
-use base::definition::{Problem, Weight};
+use base::definition::{Agent, Problem, Weight};
 use serde_json::json;
 
 use super::found;
 use crate::app::App;
 use crate::failure::Failure;
-use crate::render;
+use crate::{catalog, render};
 
 /// Checks the given files and folders, or what can be found from here.
 pub(super) fn run(app: &App, paths: &[PathBuf], json: bool) -> Result<(), Failure> {
-    let (agents, problems) = if paths.is_empty() {
-        let found = found(app);
-        (found.agents.len() + found.disabled_agents.len(), found.problems.clone())
+    let (config, found) = found(app);
+    let (agents, mut problems) = if paths.is_empty() {
+        let agents = found.agents.iter().chain(&found.disabled_agents).cloned().collect();
+        (agents, found.problems.clone())
     } else {
         below(app, paths)?
     };
+    let models = catalog::choices(&catalog::made(app, &config).0, None);
+    let around = Around { config: &config, models: &models, definitions: &found };
+    problems.extend(agents.iter().flat_map(|agent| missing(agent, &around)));
+    let agents = agents.len();
     let broken = problems.iter().filter(|it| it.weight == Weight::Broken).count();
     if json {
         render::json(&json!({ "agents": agents, "broken": broken, "problems": problems }))?;
@@ -33,15 +39,22 @@ pub(super) fn run(app: &App, paths: &[PathBuf], json: bool) -> Result<(), Failur
     }
 }
 
-fn below(app: &App, paths: &[PathBuf]) -> Result<(usize, Vec<Problem>), Failure> {
-    let (mut agents, mut problems) = (0, Vec::new());
+/// What an agent asks for that is not here.
+fn missing(agent: &Agent, around: &Around<'_>) -> Vec<Problem> {
+    let file = agent.home.file.clone().unwrap_or_default();
+    let note = |text| Problem { file: file.clone(), line: None, weight: Weight::Note, text };
+    agent::review_agent(agent, around).into_iter().map(note).collect()
+}
+
+fn below(app: &App, paths: &[PathBuf]) -> Result<(Vec<Agent>, Vec<Problem>), Failure> {
+    let (mut agents, mut problems) = (Vec::new(), Vec::new());
     for path in paths {
         let place = app.cwd.join(path);
         if !place.exists() {
             return Err(Failure::user(format!("there is no {}", path.display())));
         }
         let (read, told) = agents_below(&place);
-        agents += read.len();
+        agents.extend(read);
         problems.extend(told);
     }
     Ok((agents, problems))

@@ -6,7 +6,7 @@ use std::io;
 use base::config;
 use base::jsonc;
 
-use super::{find, found};
+use super::{all, find};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::{disk, render};
@@ -20,7 +20,7 @@ pub(super) enum To {
 
 /// Writes `agents.<name>.disabled` to the user's settings; comments in them stay.
 pub(super) fn run(app: &App, name: &str, to: To) -> Result<(), Failure> {
-    let name = find(&found(app), name)?.name.clone();
+    let name = find(&all(app), name)?.name.clone();
     let file = app.paths.config().join("caiman.json");
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,

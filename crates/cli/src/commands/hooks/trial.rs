@@ -1,23 +1,18 @@
 //! `caiman hooks test`: an event as if it happened.
 
-use std::io::Read;
-use std::sync::Arc;
+mod scene;
 
-use agent::hooks::{
-    Ended, Handler, Handlers, Judged, Occasion, Place, Ruling, Said, Subject, Timed,
-};
-use base::SessionId;
+use agent::hooks::{Ended, Handlers, Occasion, Place, Ruling, Said, Timed};
 use base::config::{Expander, Loaded};
 use futures::future::join_all;
-use guard::rule::names;
-use guard::{Action, Decision, Fence, Runner};
+use guard::{Decision, Runner};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
-use tools::claude;
 
 use crate::app::App;
 use crate::failure::Failure;
 use crate::{render, wiring};
+use scene::Scene;
 
 /// Most lines shown of what a handler printed.
 const SHOWN_LINES: usize = 20;
@@ -59,12 +54,12 @@ pub(super) fn run(
         Failure::user(format!("there is no event {}", trial.event))
             .hint(format!("events are: {}", names.join(", ")))
     })?;
-    let session = SessionId::new();
-    let input = event(app, loaded, trial, (occasion, session))?;
-    let meant = meant(app, handlers, occasion, &input)?;
+    let scene = Scene::new(app, loaded, occasion)?;
+    let input = scene.event(trial)?;
+    let meant = scene.meant(handlers, &input);
     let expander = Expander { env: &app.env, runner: Some(&Runner) };
     let (env, _) = loaded.config.environment(expander);
-    let place = Place::new(&app.cwd, &env, session, &loaded.config.network);
+    let place = Place::new(&app.cwd, &env, scene.session, &loaded.config.network, &app.paths);
     let text = Value::Object(input.clone()).to_string();
     let cancel = CancellationToken::new();
     let runs = meant.iter().map(|handler| handler.timed(&text, &place, &cancel));
@@ -73,8 +68,11 @@ pub(super) fn run(
     let mut told = Vec::new();
     for (handler, timed) in meant.iter().zip(done) {
         let said = Said::read(occasion, &timed.ended);
-        told.push(Told { name: handler.label(), timed, said: said.clone() });
-        ruling.take(handler, said);
+        let is_awaited = !handler.hook.background;
+        told.push(Told { name: handler.label(), timed, said: said.clone(), is_awaited });
+        if is_awaited {
+            ruling.take(handler, said);
+        }
     }
     let given = input.get("tool_input").and_then(Value::as_object);
     let changed = given.and_then(|given| ruling.changed(given));
@@ -88,22 +86,6 @@ pub(super) fn run(
         lines.extend(outcome(&ruling, changed.as_ref()));
     }
     render::out(&(lines.join("\n") + "\n"))
-}
-
-/// The handlers the event is for.
-fn meant(
-    app: &App,
-    handlers: &Handlers,
-    occasion: Occasion,
-    input: &Map<String, Value>,
-) -> Result<Vec<Arc<Handler>>, Failure> {
-    let fence = Fence::new(&app.cwd, &[], app.paths.home())
-        .map_err(|error| Failure::config(format!("cannot look at the working folder: {error}")))?;
-    let tool = input.get("tool_name").and_then(Value::as_str).and_then(our_name);
-    let actions = tool.as_deref().map(|tool| actions(tool, input, &fence)).unwrap_or_default();
-    let call = tool.as_deref().filter(|_| !actions.is_empty());
-    let call = call.map(|tool| Judged { tool, actions: &actions, fence: &fence });
-    Ok(handlers.meant(occasion, subject(tool.as_deref(), input), call.as_ref()))
 }
 
 fn report(
@@ -129,6 +111,8 @@ struct Told {
     name: String,
     timed: Timed,
     said: Said,
+    /// Whether a session would wait for it; what the others say comes with the next prompt.
+    is_awaited: bool,
 }
 
 impl Told {
@@ -143,9 +127,13 @@ impl Told {
                 lines.push(format!("  {name}: … {} more lines", all.len() - SHOWN_LINES));
             }
         }
-        let says = self.said.decision.map_or("nothing", word);
-        let reason = self.said.reason.as_deref().map(|reason| format!(": {reason}"));
-        lines.push(format!("  decides: {says}{}", reason.unwrap_or_default()));
+        if self.is_awaited {
+            let says = self.said.decision.map_or("nothing", word);
+            let reason = self.said.reason.as_deref().map(|reason| format!(": {reason}"));
+            lines.push(format!("  decides: {says}{}", reason.unwrap_or_default()));
+        } else {
+            lines.push("  decides: nothing, nobody waits for it".to_owned());
+        }
         lines.extend(self.said.failure.iter().map(|why| format!("  failed: {why}")));
         lines
     }
@@ -167,6 +155,7 @@ impl Told {
             "decision": self.said.decision.map(word),
             "reason": self.said.reason,
             "failure": self.said.failure,
+            "async": !self.is_awaited,
         })
     }
 
@@ -202,89 +191,9 @@ fn outcome(ruling: &Ruling, changed: Option<&Map<String, Value>>) -> Vec<String>
     lines
 }
 
-/// The event as handlers would be told of it.
-fn event(
-    app: &App,
-    loaded: &Loaded,
-    trial: &Trial,
-    (occasion, session): (Occasion, SessionId),
-) -> Result<Map<String, Value>, Failure> {
-    let mode = claude::mode(loaded.config.permissions.default_mode);
-    let mut event = Map::from_iter([
-        ("session_id".to_owned(), json!(session)),
-        ("transcript_path".to_owned(), Value::Null),
-        ("cwd".to_owned(), json!(app.cwd)),
-        ("permission_mode".to_owned(), json!(mode)),
-        ("hook_event_name".to_owned(), json!(occasion.name())),
-    ]);
-    if trial.stdin {
-        let mut text = String::new();
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .map_err(|error| Failure::user(format!("cannot read standard input: {error}")))?;
-        event.extend(object(&text, "standard input")?);
-        return Ok(event);
-    }
-    if let Some(tool) = &trial.tool {
-        let ours = our_name(tool).unwrap_or_else(|| tool.clone());
-        event.insert("tool_name".to_owned(), json!(names::claude(&ours)));
-        let input = trial.input.as_deref().map(|text| object(text, "--input")).transpose()?;
-        event.insert("tool_input".to_owned(), json!(input.unwrap_or_default()));
-    }
-    let word = match occasion {
-        Occasion::SessionStart => "source",
-        Occasion::SessionEnd => "reason",
-        Occasion::SubagentStart | Occasion::SubagentStop => "agent_type",
-        Occasion::Notification => "notification_type",
-        Occasion::PreCompact => "trigger",
-        Occasion::UserPromptSubmit
-        | Occasion::PreToolUse
-        | Occasion::PermissionRequest
-        | Occasion::PostToolUse
-        | Occasion::PostToolUseFailure
-        | Occasion::Stop => "about",
-    };
-    event.extend(trial.about.as_ref().map(|about| (word.to_owned(), json!(about))));
-    event.extend(trial.prompt.as_ref().map(|prompt| ("prompt".to_owned(), json!(prompt))));
-    Ok(event)
-}
-
 fn object(text: &str, what: &str) -> Result<Map<String, Value>, Failure> {
     serde_json::from_str(text)
         .map_err(|error| Failure::user(format!("{what} is not a JSON object: {error}")))
-}
-
-/// What matchers are held against.
-fn subject<'a>(tool: Option<&'a str>, input: &'a Map<String, Value>) -> Subject<'a> {
-    let words = ["source", "reason", "agent_type", "notification_type", "trigger", "about"];
-    let word = words.into_iter().find_map(|name| input.get(name)?.as_str());
-    match (tool, word) {
-        (Some(tool), _) => Subject::Tool(tool),
-        (None, Some(word)) => Subject::Word(word),
-        (None, None) => Subject::Nothing,
-    }
-}
-
-fn our_name(tool: &str) -> Option<String> {
-    names::ours(tool).into_iter().next()
-}
-
-/// What the call would do, for handlers with a condition; empty where that is not known.
-fn actions(tool: &str, event: &Map<String, Value>, fence: &Fence) -> Vec<Action> {
-    let field = |name: &str| event.get("tool_input")?.get(name)?.as_str();
-    let action = match tool {
-        "bash" => field("command").and_then(|command| {
-            let (command, folder) = (command.to_owned(), fence.locate(".").ok()?);
-            Some(Action::Run { command, folder, uncaged: false })
-        }),
-        "view" => field("file_path").and_then(|path| fence.locate(path).ok()).map(Action::Read),
-        "edit" | "multiedit" | "write" => {
-            field("file_path").and_then(|path| fence.locate(path).ok()).map(Action::Edit)
-        }
-        "fetch" | "web_fetch" => field("url").and_then(|url| url.parse().ok()).map(Action::Fetch),
-        _ => None,
-    };
-    action.into_iter().collect()
 }
 
 fn word(decision: Decision) -> &'static str {

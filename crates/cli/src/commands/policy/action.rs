@@ -34,8 +34,7 @@ impl Call {
                 ("fetch".to_owned(), Action::Fetch(url))
             }
             Some(_) | None if text.starts_with("mcp_") && !text.contains(char::is_whitespace) => {
-                let tool = names::ours(text).into_iter().next();
-                (tool.unwrap_or_else(|| text.to_owned()), Action::Inner)
+                (names::claude(text), Action::Inner)
             }
             Some(_) | None => ("bash".to_owned(), command(text, place(".")?)),
         };

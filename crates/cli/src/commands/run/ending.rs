@@ -14,6 +14,9 @@ use crate::wiring;
 /// Denials told at the end, at most; the JSON forms tell all.
 const DENIALS: usize = 5;
 
+/// The class of a turn that hooks have ended, or not let begin.
+const HOOK: &str = "hook";
+
 /// Why a turn was stopped from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stopped {
@@ -87,10 +90,15 @@ pub(crate) fn failure(
 ) -> Option<Failure> {
     outcome.verdict = Verdict::Broken;
     let (class, failure) = match end {
-        End::Done { stop, ending: Ending::Answered | Ending::Halted(_) } => {
+        End::Done { stop, ending: Ending::Answered } => {
             outcome.stop = Some(stop);
             outcome.verdict = Verdict::Success;
             return None;
+        }
+        End::Done { stop, ending: Ending::Halted(reason) } => {
+            outcome.stop = Some(stop);
+            let failure = Failure::new(Kind::Denied, format!("a hook ended the turn: {reason}"));
+            (HOOK.to_owned(), failure)
         }
         End::Replied => {
             outcome.verdict = Verdict::Success;
@@ -166,7 +174,7 @@ fn cancelled(stopped: Option<Stopped>) -> (&'static str, Failure) {
 
 fn turn_failure(outcome: &Outcome, class: &str, reason: &str) -> Failure {
     let (Some(class), Some(model)) = (Class::of_name(class), &outcome.model) else {
-        let kind = if class == "hook" { Kind::Denied } else { Kind::Config };
+        let kind = if class == HOOK { Kind::Denied } else { Kind::Config };
         return Failure::new(kind, reason);
     };
     let kind = if class == Class::Timeout { Kind::Timeout } else { Kind::Provider };

@@ -79,7 +79,7 @@ impl Args {
 }
 
 /// Which model, and what it is told.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct Voice {
     /// The model, as provider/model; `caiman models` lists them.
@@ -116,8 +116,9 @@ pub(crate) struct Voice {
 }
 
 /// Which session, and whether it is kept.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Session")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Place {
     /// Go on with this folder's newest session.
     #[arg(long = "continue", short = 'c', conflicts_with = "session")]
@@ -147,6 +148,14 @@ pub(crate) struct Place {
     #[arg(long, value_name = "JSON")]
     pub(crate) agents: Option<String>,
 
+    /// MCP servers besides those of the settings: a file such as `.mcp.json`, or JSON; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp_config: Vec<String>,
+
+    /// Use no other MCP servers than those of --mcp-config.
+    #[arg(long)]
+    pub(crate) strict_mcp_config: bool,
+
     /// The session's title.
     #[arg(long, short, value_name = "TITLE")]
     pub(crate) name: Option<String>,
@@ -157,7 +166,7 @@ pub(crate) struct Place {
 }
 
 /// What may be done.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Permissions")]
 pub(crate) struct Lock {
     /// Allow what a rule covers, such as 'Bash(cargo test:*)' or 'Edit(src/**)'; may be repeated.
@@ -190,7 +199,7 @@ pub(crate) struct Lock {
 }
 
 /// How much may be spent.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Limits")]
 #[expect(clippy::struct_field_names, reason = "the names are the flags")]
 pub(crate) struct Limits {
@@ -257,8 +266,6 @@ pub(crate) struct Foreign {
     #[arg(long, hide = true)]
     forward_subagent_text: bool,
     #[arg(long, hide = true)]
-    strict_mcp_config: bool,
-    #[arg(long, hide = true)]
     allow_dangerously_skip_permissions: bool,
     #[arg(long, hide = true)]
     bare: bool,
@@ -268,8 +275,6 @@ pub(crate) struct Foreign {
     debug: Option<String>,
     #[arg(long, hide = true, value_name = "MODEL")]
     fallback_model: Option<String>,
-    #[arg(long, hide = true, value_name = "FILE")]
-    mcp_config: Option<String>,
     #[arg(long, hide = true, value_name = "FILE")]
     settings: Option<String>,
     #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "")]
@@ -356,7 +361,6 @@ impl Foreign {
     fn check(&self) -> Result<(), Failure> {
         let refused = [
             ("--fallback-model", self.fallback_model.is_some(), "models.fallbacks in the settings"),
-            ("--mcp-config", self.mcp_config.is_some(), "mcp in the settings"),
             ("--settings", self.settings.is_some(), "caiman.json"),
             ("--worktree", self.worktree.is_some(), "git worktree add, then --cwd"),
             ("--bg", self.bg, "the shell's own &"),

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use agent::budget::{self, Budget};
-use agent::{Options, Tools};
+use agent::{Meant, Options, Tools};
 use base::Money;
 use base::config::{Config, Expander, Loaded};
+use base::definition::Weight;
+use base::definition::agent::read_json;
 use base::protocol::Mode;
 use guard::rule::{Collected, Extra, names};
 use guard::{Rule, Rules, Runner};
@@ -24,7 +26,7 @@ pub(crate) fn options(
     (target, small): (Target, Option<Target>),
 ) -> Result<(Options, Vec<String>), Failure> {
     let settings = &loaded.config;
-    let mut warnings = Vec::new();
+    let mut warnings = agents(args.place.agents.as_deref())?;
     let chosen = wiring::chosen(settings, &target);
     let (system_prompt, append_prompt) = prompts(app, args.voice)?;
     let options = Options {
@@ -32,12 +34,14 @@ pub(crate) fn options(
         max_tokens: args.voice.max_tokens.or(chosen.and_then(|chosen| chosen.max_tokens)),
         sampling: chosen.map(wiring::sampling).unwrap_or_default(),
         target,
+        meant: if args.voice.model.is_some() { Meant::All } else { Meant::New },
         small,
         mode: mode(args.lock, settings),
         rules: rules(app, args.lock, loaded, &mut warnings)?,
         budget: budget(args.limits, settings, args.turns),
         more_folders: more_folders(app, args.lock, settings, &mut warnings)?,
         tools: tools(args.lock.tools.as_deref())?,
+        servers: None,
         agent: args.place.agent.clone(),
         bounds: Vec::new(),
         system_prompt,
@@ -45,6 +49,17 @@ pub(crate) fn options(
         output_style: None,
     };
     Ok((options, warnings))
+}
+
+/// What is odd about the agents of the command line; one that cannot be used is an error there.
+fn agents(json: Option<&str>) -> Result<Vec<String>, Failure> {
+    let (_, problems) = json.map(read_json).unwrap_or_default();
+    let broken = problems.iter().find(|problem| problem.weight == Weight::Broken);
+    match broken {
+        Some(problem) => Err(Failure::user(format!("--agents: {}", problem.text))
+            .hint(r#"write {"name": {"description": "…", "prompt": "…"}}"#)),
+        None => Ok(problems.iter().map(ToString::to_string).collect()),
+    }
 }
 
 fn reasoning(voice: &Voice, of_settings: Option<base::Effort>) -> Reasoning {
@@ -216,6 +231,16 @@ mod tests {
         );
         assert_eq!(split(" , "), Vec::<String>::new());
         assert_eq!(split("Bash(open, Edit"), ["Bash(open, Edit"]);
+    }
+
+    #[test]
+    fn broken_agents_on_the_command_line_are_an_error_that_says_why() {
+        let told = |json| agents(Some(json)).map_err(|failure| failure.message);
+        assert!(told("{oops").unwrap_err().contains("not JSON"));
+        assert!(told(r#"{"a": {"prompt": "x"}}"#).unwrap_err().contains("`description`"));
+        assert_eq!(told(r#"{"a": {"description": "d", "prompt": "x"}}"#), Ok(Vec::new()));
+        let odd = r#"{"a": {"description": "d", "prompt": "x", "color": "no such"}}"#;
+        assert_eq!(told(odd).map(|told| told.len()), Ok(1));
     }
 
     #[test]

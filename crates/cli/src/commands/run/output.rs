@@ -6,6 +6,7 @@ use std::time::Instant;
 use base::model::ModelRef;
 use base::protocol::Mode;
 use base::{Event, SessionId};
+use links::Mcp;
 use serde_json::Value;
 
 use super::flags::{OutputFormat, Pipes};
@@ -33,6 +34,8 @@ pub(crate) struct Setting {
     pub(crate) folder: String,
     /// What definition files bring.
     pub(crate) found: Found,
+    /// MCP servers.
+    pub(crate) mcp: Mcp,
     /// When the run began.
     pub(crate) began: Instant,
 }

@@ -14,6 +14,7 @@ use tools::claude;
 use super::outcome::{Outcome, Share};
 use super::output::Setting;
 use super::pieces::Pieces;
+use super::servers;
 
 /// The release of Claude Code whose line format this is; wrappers look at it before they rely on a field.
 const FORMAT_OF: &str = "2.1.197";
@@ -185,15 +186,19 @@ impl StreamJson {
         if !std::mem::take(&mut self.is_new) {
             return String::new();
         }
-        let tools: Vec<String> =
-            self.setting.tools.iter().map(|tool| names::claude(tool)).collect();
+        let tools: Vec<String> = self
+            .setting
+            .tools
+            .iter()
+            .map(|tool| servers::claude(tool, &self.setting.mcp))
+            .collect();
         let found = &self.setting.found;
         self.line(json!({
             "type": "system",
             "subtype": "init",
             "cwd": self.setting.folder,
             "tools": tools,
-            "mcp_servers": [],
+            "mcp_servers": servers::told(&self.setting.mcp),
             "model": self.setting.model.to_string(),
             "permissionMode": claude::mode(self.setting.mode),
             "slash_commands": found.commands.iter().map(|(name, ..)| name).collect::<Vec<_>>(),

@@ -56,11 +56,20 @@ fn showing_writes_nothing_and_shows_no_secret() {
 }
 
 #[test]
-fn a_folder_without_anything_to_trust_is_not_listed() {
+fn a_project_without_any_such_file_is_trusted_at_its_root_until_one_appears() {
     let World { app, _folder } = world();
     fs::remove_file(app.cwd.join("caiman.json")).unwrap();
-    run(&app, &Args::default()).unwrap();
-    assert!(!app.paths.trust().exists());
+    let is_vouched = || base::trust::is_vouched_for(&app.paths.trust(), &app.cwd.join("pkg"));
+    run(&app, &Args { show: true, ..Args::default() }).unwrap();
+    assert!(!app.paths.trust().exists() && !is_vouched());
+    run(&app, &Args { folder: Some("pkg".into()), ..Args::default() }).unwrap();
+    assert_eq!(trusted(&app), std::slice::from_ref(&app.cwd));
+    assert!(is_vouched());
+    fs::write(app.cwd.join("pkg/caiman.json"), "{}").unwrap();
+    assert!(!is_vouched(), "a stranger's file has come");
+    fs::remove_file(app.cwd.join("pkg/caiman.json")).unwrap();
+    fs::write(app.cwd.join("caiman.json"), "{}").unwrap();
+    assert!(!is_vouched(), "the root is not what it was");
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn changing() -> Stage {
         .usage(1000, 60)
         .then()
         .text("Old things are cheaper now.")
-        .usage(1100, 20);
+        .usage(1200, 20);
     Stage::new(script)
 }
 
@@ -50,12 +50,14 @@ fn an_empty_conversation_says_where_we_are_and_what_can_be_done() {
 fn an_answer_is_seen_while_it_arrives_and_has_a_footer_when_it_is_done() {
     let live = Live::start();
     let url = json!({ "providers": { "lab": { "base_url": live.url } } });
-    let face = Stage::new(Script::new()).set(&url).ready(USUAL);
+    let mut face = Stage::new(Script::new()).set(&url).ready(USUAL);
     face.says("How much is tea?");
     live.thinks("Tea is cheap.\nI multiply.");
-    face.shows("thinking_80x24", "I multiply.");
+    face.waits("I multiply.");
+    face.shows_at_every_size("thinking");
     live.says("Tea costs **four** cro");
-    face.shows("streaming_80x24", "four cro");
+    face.waits("four cro");
+    face.shows_at_every_size("streaming");
     live.says("wns.\n\n- two for the leaves\n- two for us\n");
     live.ends();
     face.shows("streamed_80x24", "1.2k in, 300 out");
@@ -65,7 +67,7 @@ fn an_answer_is_seen_while_it_arrives_and_has_a_footer_when_it_is_done() {
 
 #[test]
 fn markdown_is_shown_as_it_is_meant_at_every_size() {
-    let stage = Stage::new(Script::new().text(MARKDOWN).usage(1000, 200));
+    let stage = Stage::new(Script::new().text(MARKDOWN).usage(1100, 200));
     for (name, size) in [
         ("markdown_40x10", SMALL),
         ("markdown_80x24", USUAL),
@@ -74,7 +76,7 @@ fn markdown_is_shown_as_it_is_meant_at_every_size() {
     ] {
         let face = stage.ready(size);
         face.says("Tell me all");
-        face.shows(name, "1.0k in, 200 out");
+        face.shows(name, "1.1k in, 200 out");
     }
 }
 
@@ -91,7 +93,7 @@ fn a_change_is_a_diff_below_itself_or_side_by_side_where_there_is_room() {
         face.waits("lab/m");
         face.says("Sell old things");
         face.waits("Old things are cheaper now.");
-        face.shows(name, "3.0k in");
+        face.shows(name, "3.1k in");
     }
 }
 
@@ -117,10 +119,13 @@ fn todos_trees_commands_and_failures_each_have_their_block() {
         .usage(10, 5);
     let stage = Stage::new(script);
     stage.file("docs/guide.md", "Guide\n");
-    let face = stage.open(LARGE, &["--allow", "Bash(seq:*)"]);
+    let mut face = stage.open(USUAL, &["--allow", "Bash(seq:*)"]);
     face.waits("lab/m");
     face.says("Do things");
-    face.shows("blocks_120x40", "That is all.");
+    face.waits("That is all.");
+    face.waits("40 in, 20 out");
+    face.shows_at_every_size("blocks");
+    face.resize(LARGE);
     face.press(Key::Alt('o'));
     face.shows("blocks_unfolded_120x40", "That is all.");
 }
@@ -136,11 +141,13 @@ fn a_picture_is_drawn_in_half_blocks() {
     let seeing = json!([{ "id": "m", "context_window": 100_000, "default_max_tokens": 4000, "supports_attachments": true }]);
     let stage = Stage::new(script).set(&json!({ "providers": { "lab": { "models": seeing } } }));
     std::fs::write(stage.path("flag.png"), flag()).unwrap();
-    let face = stage.ready(USUAL);
+    let mut face = stage.ready(USUAL);
     face.says("What is on flag.png?");
     face.waits("Red and blue.");
+    face.waits("20 in, 10 out");
     face.press(Key::Alt('o'));
-    face.shows("picture_80x24", "▀");
+    face.waits("▀");
+    face.shows_at_every_size("picture");
     let raw = String::from_utf8_lossy(&face.terminal.raw()).into_owned();
     // The terminal was asked whether it can draw them itself, and was sent none.
     let mut others = raw.split("\x1b_G").skip(1);
@@ -190,10 +197,11 @@ fn a_sub_agents_work_is_a_tree_in_its_own_colour() {
         stage.file(&format!(".caiman/agents/{name}.md"), &format!("---\n{head}\n---\nFind.\n"));
     }
     stage.trust();
-    let face = stage.ready(LARGE);
+    let mut face = stage.ready(LARGE);
     face.says("Owls and mice?");
     face.waits("There are none.");
-    face.shows("agents_120x40", "400 in, 40 out");
+    face.waits("400 in, 40 out");
+    face.shows_at_every_size("agents");
     let coloured = |name: &str| {
         let screen = face.terminal.formatted();
         let at = screen.rfind(name).unwrap_or_else(|| panic!("{name} in {screen:?}"));

@@ -3,29 +3,27 @@
 use serde_json::json;
 use testkit::{Action, Script};
 
-use super::stage::{SMALL, Stage, USUAL};
+use super::stage::{Stage, USUAL};
 
 fn tells(name: &str, stage: &Stage, text: &str) {
-    let face = stage.ready(USUAL);
+    let mut face = stage.ready(USUAL);
     face.says("Hello");
-    face.shows(name, text);
+    face.waits(text);
     // Whatever happened, one can go on.
     face.waits("ask anything");
+    face.shows_at_every_size(name);
 }
 
 #[test]
 fn a_wrong_key_is_told_with_what_to_do() {
     let stage = Stage::new(Script::new().fail(401, "Incorrect API key provided"));
-    tells("fault_key_80x24", &stage, "Incorrect API key provided");
-    let face = stage.ready(SMALL);
-    face.says("Hello");
-    face.shows("fault_key_40x10", "Incorrect API key");
+    tells("fault_key", &stage, "Incorrect API key provided");
 }
 
 #[test]
 fn no_network_is_told() {
     let nobody = json!({ "providers": { "lab": { "base_url": "http://127.0.0.1:1/v1" } } });
-    tells("fault_network_80x24", &Stage::new(Script::new()).set(&nobody), "127.0.0.1");
+    tells("fault_network", &Stage::new(Script::new()).set(&nobody), "127.0.0.1");
 }
 
 #[test]
@@ -46,10 +44,11 @@ fn a_failing_server_is_asked_again_and_the_answer_comes() {
 #[test]
 fn a_turn_that_failed_can_be_tried_again() {
     let script = Script::new().fail(500, "The server had an error").then();
-    let face = Stage::new(script.text("Here I am again.").usage(10, 5)).ready(USUAL);
+    let mut face = Stage::new(script.text("Here I am again.").usage(10, 5)).ready(USUAL);
     face.says("Hello");
-    face.shows("fault_server_80x24", "/continue tries again");
+    face.waits("/continue tries again");
     face.waits("ask anything");
+    face.shows_at_every_size("fault_server");
     face.says("/continue");
     face.waits("Here I am again.");
 }
@@ -61,11 +60,11 @@ fn a_context_that_is_too_long_is_told() {
         code: Some("context_length_exceeded".to_owned()),
         message: "This model's maximum context length is 1000 tokens.".to_owned(),
     };
-    tells("fault_context_80x24", &Stage::new(Script::new().act(too_long)), "context");
+    tells("fault_context", &Stage::new(Script::new().act(too_long)), "context");
 }
 
 #[test]
 fn a_stream_that_breaks_off_keeps_what_was_said() {
     let script = Script::new().text("Half of an ans").drop_connection();
-    tells("fault_broken_80x24", &Stage::new(script), "Half of an ans");
+    tells("fault_broken", &Stage::new(script), "Half of an ans");
 }

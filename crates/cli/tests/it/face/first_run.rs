@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::Script;
 use testkit::terminal::Key;
 
-use super::stage::{HUGE, LARGE, SMALL, Stage, USUAL};
+use super::stage::{LARGE, Stage, USUAL};
 use crate::model::KEY;
 use crate::server::Server;
 
@@ -21,14 +21,9 @@ fn newcomer(url: &str) -> Stage {
 #[test]
 fn somebody_without_a_key_is_shown_what_there_is() {
     let stage = newcomer("http://127.0.0.1:1");
-    for (name, size) in [
-        ("onboarding_40x10", SMALL),
-        ("onboarding_80x24", USUAL),
-        ("onboarding_120x40", LARGE),
-        ("onboarding_200x60", HUGE),
-    ] {
-        stage.open(size, &[]).shows(name, "a tour wit");
-    }
+    let mut face = stage.open(USUAL, &[]);
+    face.waits("a tour without network");
+    face.shows_at_every_size("onboarding");
 }
 
 #[test]
@@ -36,15 +31,17 @@ fn a_key_is_tried_refused_with_the_providers_words_and_kept_once_it_is_taken() {
     let refusal = r#"{"error":{"message":"Incorrect API key provided"}}"#;
     let refuses = Server::start(&[("GET /v1/models", 401, refusal)]);
     let stage = newcomer(&format!("{}/v1", refuses.url));
-    let face = stage.open(USUAL, &[]);
+    let mut face = stage.open(USUAL, &[]);
     face.waits("a tour without network");
     face.types("Lab");
     face.waits("Lab");
     face.press(Key::Enter);
-    face.shows("key_80x24", "key for Lab");
+    face.waits("key for Lab");
+    face.shows_at_every_size("key");
     face.terminal.paste("sk-wrong").unwrap();
     face.press(Key::Enter);
-    face.shows("key_refused_80x24", "does not take this key");
+    face.waits("does not take this key");
+    face.shows_at_every_size("key_refused");
     assert!(!face.terminal.screen().contains("sk-wrong"), "a key is never shown");
     assert!(!stage.home.credentials().exists());
 
@@ -67,9 +64,9 @@ fn a_folder_that_can_run_commands_is_trusted_only_on_purpose() {
     const SETTINGS: &str = r#"{"permissions":{"allowed_tools":["bash"]}}"#;
     let stage = Stage::new(Script::new().text("Hello."));
     stage.file("caiman.json", SETTINGS);
-    for (name, size) in [("trust_40x10", SMALL), ("trust_80x24", USUAL)] {
-        stage.open(size, &[]).shows(name, "trust");
-    }
+    let mut face = stage.open(USUAL, &[]);
+    face.waits("trust");
+    face.shows_at_every_size("trust");
     // Enter alone says no.
     for (key, is_trusted) in [("\r", false), ("y", true)] {
         let stage = Stage::new(Script::new().text("Hello."));
@@ -93,8 +90,9 @@ fn a_folder_that_can_run_commands_is_trusted_only_on_purpose() {
 fn a_folder_without_instructions_is_offered_some() {
     let stage = Stage::new(Script::new().text("Hello."));
     std::fs::remove_file(stage.path("AGENTS.md")).unwrap();
-    let face = stage.ready(USUAL);
-    face.shows("init_80x24", "AGENTS.md");
+    let mut face = stage.ready(USUAL);
+    face.waits("AGENTS.md");
+    face.shows_at_every_size("init");
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn the_shell_has_the_terminal_while_it_is_suspended() {
     face.types("a draft");
     face.waits("a draft");
     face.press(Key::Ctrl('z'));
-    face.waits("shell>");
+    face.waits("Stopped");
     face.waits_gone("a draft");
     face.says("echo still a $((6 * 7)) shell");
     face.waits("still a 42 shell");

@@ -5,7 +5,7 @@ use testkit::Script;
 use testkit::terminal::Key;
 
 use super::live::Live;
-use super::stage::{ALT_ENTER, F1, F5, F6, F7, F8, F9, Face, HUGE, LARGE, SMALL, Stage, USUAL};
+use super::stage::{ALT_ENTER, F1, F5, F6, F7, F8, F9, Face, Stage, USUAL};
 
 /// Somebody who has worked: a change, todos, a skill, an agent, servers.
 fn worked() -> Stage {
@@ -36,9 +36,9 @@ fn worked() -> Stage {
 }
 
 /// The same, with the work done.
-fn at_work(stage: &Stage, size: super::stage::Size) -> Face {
+fn at_work(stage: &Stage) -> Face {
     stage.trust();
-    let face = stage.open(size, &["--mode", "acceptEdits"]);
+    let face = stage.open(USUAL, &["--mode", "acceptEdits"]);
     face.waits("lab/m");
     face.says("Tea, please");
     face.waits("Tea costs four.");
@@ -47,73 +47,71 @@ fn at_work(stage: &Stage, size: super::stage::Size) -> Face {
 }
 
 #[test]
-fn panes_that_need_no_session() {
-    let stage = worked();
-    stage.trust();
-    let face = stage.ready(USUAL);
-    let panes: [(&str, &str, &str); 5] = [
-        ("palette_80x24", "\x10", "next permission mode"),
-        ("models_80x24", "\x1bpscripted", "Tour (scripted"),
-        ("help_80x24", F1, "send; while a turn runs"),
-        ("servers_80x24", F8, "maps"),
-        ("history_80x24", "\x12", "esc"),
-    ];
-    for (name, key, text) in panes {
+fn lists_and_pages_at_every_size() {
+    let mut face = at_work(&worked());
+    for (name, key, text) in [
+        ("palette", "\x10", "next permission mode"),
+        ("models", "\x1bpscripted", "Tour (scripted"),
+        ("help", F1, "send; while a turn runs"),
+        ("servers", F8, "maps"),
+        ("sessions", "\x13", "Tea, please"),
+        ("history", "\x12", "Tea, please"),
+    ] {
+        face.peeks(key, name, text);
+    }
+}
+
+#[test]
+fn what_a_session_has_done_at_every_size() {
+    let mut face = at_work(&worked());
+    for (name, key, text) in [
+        ("changes", F5, "tea.py"),
+        ("checkpoints", F6, "Tea, please"),
+        ("context", F7, "system"),
+        ("cost", F9, "lab/m"),
+        ("todos", "\x14", "Change them"),
+    ] {
         face.peeks(key, name, text);
     }
     for (command, name, text) in [
-        ("/agents", "agents_pane_80x24", "taster"),
-        ("/skills", "skills_80x24", "brew"),
-        ("/themes", "themes_80x24", "light"),
+        ("/agents", "agents_pane", "taster"),
+        ("/skills", "skills", "brew"),
+        ("/themes", "themes", "light"),
     ] {
         let before = face.screen();
         face.types(command);
         face.waits(command);
         face.press(Key::Enter);
-        face.shows(name, text);
+        face.waits(text);
+        face.shows_at_every_size(name);
         face.press(Key::Esc);
         face.waits_back(&before);
     }
 }
 
 #[test]
-fn panes_of_a_session() {
+fn panes_need_no_session() {
     let stage = worked();
-    let face = at_work(&stage, USUAL);
-    let panes: [(&str, &str, &str); 7] = [
-        ("changes_80x24", F5, "tea.py"),
-        ("checkpoints_80x24", F6, "Tea, please"),
-        ("context_80x24", F7, "system"),
-        ("cost_80x24", F9, "lab/m"),
-        ("todos_80x24", "\x14", "Change them"),
-        ("sessions_80x24", "\x13", "Tea, please"),
-        ("history_filled_80x24", "\x12", "Tea, please"),
-    ];
-    for (name, key, text) in panes {
-        face.peeks(key, name, text);
+    stage.trust();
+    let face = stage.ready(USUAL);
+    for (key, text) in
+        [("\x10", "next permission mode"), (F1, "send; while a turn runs"), (F8, "maps")]
+    {
+        let before = face.screen();
+        face.types(key);
+        face.waits(text);
+        face.press(Key::Esc);
+        face.waits_back(&before);
     }
-}
-
-#[test]
-fn panes_on_a_small_screen_and_on_large_ones() {
-    for (size, tag) in [(SMALL, "40x10"), (LARGE, "120x40"), (HUGE, "200x60")] {
-        let face = at_work(&worked(), size);
-        for (name, key, text) in [
-            ("palette", "\x10", "esc"),
-            ("sessions", "\x13", "Tea, please"),
-            ("models", "\x1bpscripted", "Tour (scripted"),
-            ("changes", F5, "tea.py"),
-        ] {
-            face.peeks(key, &format!("{name}_{tag}"), text);
-        }
-    }
+    face.types("\x12");
+    face.shows("history_empty_80x24", "esc");
 }
 
 #[test]
 fn prompts_that_wait_can_be_seen_and_taken_back() {
     let live = Live::start();
     let url = json!({ "providers": { "lab": { "base_url": live.url } } });
-    let face = Stage::new(Script::new()).set(&url).ready(USUAL);
+    let mut face = Stage::new(Script::new()).set(&url).ready(USUAL);
     face.says("First this");
     live.says("Working on it");
     face.waits("Working on it");
@@ -125,7 +123,8 @@ fn prompts_that_wait_can_be_seen_and_taken_back() {
     }
     face.shows("waiting_80x24", "waits and then tea");
     face.types("\x1bq");
-    face.shows("queue_80x24", "esc");
+    face.waits("esc");
+    face.shows_at_every_size("queue");
     face.press(Key::Ctrl('x'));
     face.waits_gone("then that");
     face.press(Key::Enter);

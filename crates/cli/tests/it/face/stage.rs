@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use testkit::Script;
 use testkit::terminal::{Key, Program, Terminal};
 
+use super::steady::steady;
 use crate::home::{Home, lab};
 use crate::model::Model;
 
@@ -22,6 +23,10 @@ pub(super) const SMALL: Size = (40, 10);
 pub(super) const USUAL: Size = (80, 24);
 pub(super) const LARGE: Size = (120, 40);
 pub(super) const HUGE: Size = (200, 60);
+
+/// What every screen must look right at.
+pub(super) const SIZES: [(Size, &str); 4] =
+    [(SMALL, "40x10"), (LARGE, "120x40"), (HUGE, "200x60"), (USUAL, "80x24")];
 
 /// Keys that have no name in the emulator.
 pub(super) const F1: &str = "\x1bOP";
@@ -177,26 +182,39 @@ impl Face {
         self.terminal.resize(size.0, size.1).unwrap();
     }
 
-    /// Opens something with a key, looks at it, and closes it again.
-    pub(super) fn peeks(&self, key: &str, name: &str, text: &str) {
+    /// Opens something with a key on a usual screen, looks at it at every size, and closes it again.
+    pub(super) fn peeks(&mut self, key: &str, name: &str, text: &str) {
         let before = self.screen();
         self.types(key);
-        self.shows(name, text);
+        self.waits(text);
+        self.shows_at_every_size(name);
         self.press(Key::Esc);
         self.waits_back(&before);
+    }
+
+    /// What is there comes to be as it was approved, at every size; in the end the screen is a usual one.
+    pub(super) fn shows_at_every_size(&mut self, name: &str) {
+        for (size, tag) in SIZES {
+            self.resize(size);
+            self.shows(&format!("{name}_{tag}"), "");
+        }
     }
 
     /// Waits until the screen is as it was.
     pub(super) fn waits_back(&self, before: &str) {
         let (_, rows) = before.split_once('\n').unwrap_or_default();
-        let is_back = |screen: &str| steady(screen, &self.home) == rows;
+        let is_back = |screen: &str| self.steady(screen) == rows;
         self.terminal.wait_until("the screen before", PATIENCE, is_back).unwrap();
+    }
+
+    fn steady(&self, screen: &str) -> String {
+        steady(screen, self.size.0, &self.home)
     }
 
     /// Everything on the screen, without what differs from run to run.
     pub(super) fn screen(&self) -> String {
         let (columns, rows) = self.size;
-        format!("{columns}x{rows}\n{}", steady(&self.terminal.screen(), &self.home))
+        format!("{columns}x{rows}\n{}", self.steady(&self.terminal.screen()))
     }
 
     /// The screen comes to show `text`, and to be as it was approved under `name`.
@@ -209,18 +227,33 @@ impl Face {
             None => (NEW, "\0"),
         };
         let header = format!("{}x{}\n", self.size.0, self.size.1);
-        let home = self.home.clone();
         let is_it = |screen: &str| {
-            format!("{header}{}", steady(screen, &home)).trim_end() == wanted.trim_end()
+            format!("{header}{}", self.steady(screen)).trim_end() == wanted.trim_end()
         };
         // If it does not come, the comparison tells what came instead.
         self.terminal.wait_until(&name, patience, is_it).ok();
-        let mut settings = insta::Settings::clone_current();
-        settings.set_snapshot_path("../snapshots");
-        settings.set_prepend_module_to_snapshot(false);
-        settings.set_omit_expression(true);
-        settings.bind(|| insta::assert_snapshot!(name, self.screen()));
+        compare(&name, &self.screen());
     }
+
+    /// The screen with its colours comes to be as it was approved under `name`.
+    pub(super) fn shows_painted(&self, name: &str) {
+        let name = format!("face_{name}");
+        let painted = || steady(&self.terminal.painted(), u16::MAX, &self.home);
+        let wanted = approved(&name).unwrap_or_default();
+        let end = Instant::now() + if wanted.is_empty() { NEW } else { PATIENCE / 3 };
+        while painted().trim_end() != wanted.trim_end() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        compare(&name, &painted());
+    }
+}
+
+fn compare(name: &str, screen: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, screen));
 }
 
 /// The screen that was approved under a name.
@@ -233,68 +266,4 @@ fn approved(name: &str) -> Option<String> {
 /// A screen without the blanks at the ends of its rows: which were written depends on what stood there before.
 fn trimmed(screen: &str) -> String {
     screen.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
-}
-
-/// A screen without what differs from run to run: the home folder, sessions, times, ports, the spinner.
-fn steady(screen: &str, home: &str) -> String {
-    let rows: Vec<String> = screen.lines().map(|row| steady_row(row, home)).collect();
-    rows.join("\n")
-}
-
-fn steady_row(row: &str, home: &str) -> String {
-    let is_spinner = |c: char| "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏".contains(c);
-    // How long a call took is told only if it took long.
-    let is_call = row.trim_start().starts_with(['●', '✗', '○', '◌']);
-    let mut differs = is_call || row.contains(home) || row.contains(is_spinner);
-    let row = &scratchless(row);
-    let plain = row.replace(home, "~").replace(is_spinner, "⠋");
-    let mut words: Vec<String> = plain.split(' ').map(str::to_owned).collect();
-    for at in 0..words.len() {
-        if let Some(from) = words[at].find("127.0.0.1:").map(|from| from + "127.0.0.1:".len()) {
-            let digits = words[at][from..].chars().take_while(char::is_ascii_digit).count();
-            words[at].replace_range(from..from + digits, "0");
-            differs = true;
-        }
-        // The catalogue grows.
-        if matches!(words[at].as_str(), "models" | "provider") && at + 1 < words.len() {
-            words[at + 1] = words[at + 1].replace(|c: char| c.is_ascii_digit(), "0");
-        }
-        if is_session(&words[at]) {
-            "ID".clone_into(&mut words[at]);
-        }
-        let unit = words.get(at + 1).map(|unit| unit.trim_end_matches([',', ';', ')', '.']));
-        let is_time = matches!(unit, Some("s" | "ms")) && words[at].parse::<f64>().is_ok();
-        if is_time {
-            "0".clone_into(&mut words[at]);
-            words[at + 1] = words[at + 1].replacen("ms", "s", 1);
-            differs = true;
-        }
-    }
-    let mut steady = words.join(" ").trim_end().to_owned();
-    if is_call {
-        steady = steady.replace(" · 0 s", "");
-    }
-    // What was replaced was of another width: how far apart things stand means nothing now.
-    if differs { narrow(&steady) } else { steady }
-}
-
-/// A row without the number of a demo's folder.
-fn scratchless(row: &str) -> String {
-    let Some(at) = row.find("caiman-demo-").map(|at| at + "caiman-demo-".len()) else {
-        return row.to_owned();
-    };
-    let digits = row[at..].chars().take_while(char::is_ascii_hexdigit).count();
-    format!("{}{}{}", &row[..at], "0".repeat(digits), &row[at + digits..])
-}
-
-fn is_session(word: &str) -> bool {
-    word.len() == 36 && word.matches('-').count() == 4
-}
-
-fn narrow(row: &str) -> String {
-    let mut narrow = row.to_owned();
-    while narrow.contains("    ") {
-        narrow = narrow.replace("    ", "   ");
-    }
-    narrow
 }

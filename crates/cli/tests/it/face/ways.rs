@@ -1,10 +1,10 @@
-//! Inline, linear, and the colours of each theme.
+//! Inline, and the colours of each theme.
 
 use serde_json::json;
 use testkit::Script;
 use testkit::terminal::Key;
 
-use super::stage::{F4, SMALL, Stage, USUAL};
+use super::stage::{F4, Stage, USUAL};
 
 fn talking() -> Stage {
     let script = Script::new().text("The **first** answer.").usage(10, 5).then();
@@ -35,6 +35,21 @@ fn inline_leaves_the_conversation_once_in_the_scrollback() {
 }
 
 #[test]
+fn inline_begins_with_what_can_be_done_and_says_where_all_is_seen() {
+    let stage = talking();
+    std::fs::remove_file(stage.path("AGENTS.md")).unwrap();
+    let face = stage.open(USUAL, &["--inline"]);
+    face.waits("lab/m");
+    face.shows("inline_landing_80x24", "/init");
+    face.says("Question one");
+    face.waits("The first answer.");
+    face.waits_gone("/init writes");
+    face.waits("ask anything");
+    face.press(Key::Ctrl('o'));
+    face.waits("f4 shows it whole");
+}
+
+#[test]
 fn full_screen_and_inline_can_be_switched_live() {
     let mut face = talking().ready(USUAL);
     face.says("Question one");
@@ -57,45 +72,24 @@ fn full_screen_and_inline_can_be_switched_live() {
     }
 }
 
-#[test]
-fn linear_only_ever_adds_lines() {
+/// What a theme makes of one screen: a prompt, Markdown with code, a change, a failure.
+fn formatted(theme: &str) -> String {
+    let markdown = "# Prices\n\nThe **price** of `tea` is *four*, see [docs](https://example.com).\n\n\
+        ```python\ndef tea():\n    return 4  # crowns\n```\n";
     let script = Script::new()
-        .text("I touch it.")
-        .call("bash", json!({ "command": "touch it; echo touched" }))
+        .call("write", json!({ "file_path": "tea.py", "content": "def tea():\n    return 4\n" }))
+        .call("view", json!({ "file_path": "nothing.py" }))
         .usage(10, 5)
         .then();
-    let stage = Stage::new(script.text("It is *touched*.\n\nThat is all.").usage(10, 5));
-    let mut face = stage.open(USUAL, &["--linear"]);
-    face.waits("/quit ends.");
-    face.types("Touch it\r");
-    face.waits("or say what to do instead.");
-    face.types("9\r");
-    face.waits("Answer with 1, 2, 3 or 4");
-    face.types("1\r");
-    face.waits("Done.");
-    face.types("/quit\r");
-    assert_eq!(face.ends(), 0);
-    face.shows("linear_80x24", "go on with it");
-    assert!(stage.path("it").exists());
-    assert!(!face.terminal.raw().contains(&0x1b), "no escape sequences at all");
-}
-
-#[test]
-fn a_dumb_terminal_is_talked_to_in_lines() {
-    let stage = talking().env("TERM", "dumb");
-    let face = stage.open(SMALL, &[]);
-    face.shows("dumb_40x10", "/quit ends.");
-    assert!(!face.terminal.raw().contains(&0x1b));
-}
-
-/// What a theme makes of one screen.
-fn formatted(theme: &str) -> String {
-    let stage = talking().set(&json!({ "options": { "tui": { "theme": theme } } }));
-    let face = stage.env("COLORTERM", "truecolor").ready(USUAL);
+    let stage = Stage::new(script.text(markdown).usage(10, 5));
+    let stage = stage.set(&json!({ "options": { "tui": { "theme": theme } } }));
+    let stage = stage.env("COLORTERM", "truecolor");
+    let face = stage.open(USUAL, &["--mode", "acceptEdits"]);
+    face.waits("lab/m");
     face.says("Question one");
-    face.waits("The first answer.");
-    face.waits("10 in, 5 out");
+    face.waits("20 in, 10 out");
     face.waits("ask anything");
+    face.shows_painted(&format!("{theme}_80x24"));
     face.terminal.formatted()
 }
 

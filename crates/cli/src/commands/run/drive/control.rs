@@ -1,6 +1,7 @@
 //! The conversation with the program at the other end of the pipes: what it wants, what we ask it.
 
 use base::protocol::{Approval, Client, Op, Question, Scope};
+use base::transcript::Call;
 use base::{CallId, Event, RequestId};
 use guard::rule::names;
 use serde_json::{Value, json};
@@ -89,11 +90,9 @@ impl Drive {
     /// Asks the host what an event leaves to a person; takes a question back that nobody waits for any more.
     pub(super) fn ask_host(&mut self, event: &Event) {
         match event {
-            Event::ApprovalNeeded { request, call, reason, .. } => {
+            Event::ApprovalNeeded { request, call, reason, rules, .. } => {
                 let (tool, input) = match self.outcome.call(call) {
-                    Some(call) => {
-                        (names::claude(&call.name), claude::input(&call.name, &call.input.value))
-                    }
+                    Some(call) => named(call, rules),
                     None => ("unknown".to_owned(), json!({})),
                 };
                 let asked = Asked::Approval { request: *request, input: input.clone() };
@@ -230,6 +229,19 @@ fn answers(questions: &[Question], answer: &Result<Value, String>) -> Vec<String
         text.unwrap_or(NO_ANSWER).to_owned()
     };
     questions.iter().map(one).collect()
+}
+
+/// A call as Claude Code names it. Of a server's tool only the rule that would allow it has the whole name, and
+/// `use_tool` holds its input.
+fn named(call: &Call, rules: &[String]) -> (String, Value) {
+    let input = &call.input.value;
+    match rules.first().filter(|rule| rule.starts_with("mcp__")) {
+        Some(rule) if call.name == tools::mcp::USE_TOOL => {
+            (rule.clone(), input.get("input").cloned().unwrap_or_else(|| json!({})))
+        }
+        Some(rule) => (rule.clone(), claude::input(&call.name, input)),
+        None => (names::claude(&call.name), claude::input(&call.name, input)),
+    }
 }
 
 #[cfg(test)]
