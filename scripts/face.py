@@ -4,9 +4,9 @@
     cargo build --release && python3 scripts/face.py [--runs 5] [--check] [--json]
 
 Measures the time from exec to a prompt that echoes a key; memory at the empty prompt and with a session of
-1,000 messages; CPU time and bytes written over idle seconds; the echo of keys in an empty session, and in one
+1,000 messages; CPU time and bytes written over idle seconds, also with an MCP server attached; the echo of keys in an empty session, and in one
 of 10,000 messages while the model streams 500 tokens a second (median and 99th percentile); bytes written for
-each streamed token. `--check` exits 1 when a target is missed by more than half.
+each streamed token. `--check` exits 1 when a target is missed.
 """
 import argparse
 import fcntl
@@ -27,10 +27,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bench
 
 TARGETS = {
-    "ready_ms": 50, "empty_mb": 30, "thousand_mb": 40, "idle_cpu_ms": 0, "idle_bytes": 0, "echo_ms": 2,
-    "busy_echo_p99_ms": 8, "token_bytes": 200,
+    "ready_ms": 50, "empty_mb": 30, "thousand_mb": 40, "idle_cpu_ms": 0, "idle_bytes": 0,
+    "idle_mcp_cpu_ms": 0, "idle_mcp_bytes": 0, "echo_ms": 2, "busy_echo_p99_ms": 8, "token_bytes": 200,
 }
 TOKENS_A_SECOND = 500
+MCP_SERVER = os.path.join(bench.ROOT, "crates/agent/tests/it/mcp/server.py")
 # Letters that neither model nor interface writes.
 LETTERS = "ZQXJVWKZP"
 
@@ -172,6 +173,32 @@ def echoes(terminal, count, pause):
     return times
 
 
+def idle_with_server(binary, env, home, work, idle):
+    """CPU time and bytes of an interface that has said something, with a server that lends a tool and is idle."""
+    spec, settings = os.path.join(home, "spec.json"), os.path.join(home, "servers.json")
+    with open(spec, "w") as file:
+        json.dump({"tools": [{"name": "add", "description": "Adds."}]}, file)
+    with open(settings, "w") as file:
+        json.dump({"mcpServers": {"idle": {"command": sys.executable, "args": [MCP_SERVER, spec]}}}, file)
+    terminal = Terminal([binary, "--mcp-config", settings], env, work)
+    terminal.until("›".encode())
+    for letter in "hello":
+        terminal.type(letter)
+        terminal.drain(0.05)
+    terminal.type("\r")
+    until = time.monotonic() + 30
+    while not os.path.exists(spec + ".heard"):
+        terminal.drain(0.1)
+        if time.monotonic() > until:
+            sys.exit("the MCP server was not started")
+    terminal.drain(3)
+    cpu, written = terminal.cpu(), terminal.written
+    terminal.drain(idle)
+    figures = terminal.cpu() - cpu, terminal.written - written
+    terminal.end()
+    return figures
+
+
 def measure(binary, runs, idle):
     quick, slow = bench.Server(), SlowServer()
     with tempfile.TemporaryDirectory() as home:
@@ -209,6 +236,8 @@ def measure(binary, runs, idle):
         resident = terminal.resident_mb()
         terminal.end()
 
+        idle_mcp_cpu, idle_mcp_bytes = idle_with_server(binary, env, home, work, idle)
+
         terminal = Terminal([binary, "--session", thousand], env, work)
         terminal.drain(2)
         thousand_mb = terminal.memory_mb()
@@ -234,6 +263,8 @@ def measure(binary, runs, idle):
         "thousand_mb": thousand_mb,
         "idle_cpu_ms": idle_cpu * 1e3,
         "idle_bytes": idle_bytes,
+        "idle_mcp_cpu_ms": idle_mcp_cpu * 1e3,
+        "idle_mcp_bytes": idle_mcp_bytes,
         "echo_ms": statistics.median(echo) * 1e3,
         "busy_echo_ms": statistics.median(busy) * 1e3,
         "busy_echo_p99_ms": sorted(busy)[int(len(busy) * 0.99) - 1] * 1e3,
@@ -256,7 +287,7 @@ def main():
         for name, value in figures.items():
             against = f"  target {TARGETS[name]}" if name in TARGETS else ""
             print(f"{name:18} {value:8.1f}{against}")
-    missed = [name for name, target in TARGETS.items() if figures[name] > 1.5 * target]
+    missed = [name for name, target in TARGETS.items() if figures[name] > target]
     if options.check and missed:
         sys.exit(f"missed: {', '.join(missed)}")
 
