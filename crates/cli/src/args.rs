@@ -11,9 +11,14 @@ use crate::commands::{
     policy, run, session, skills, stats, trust, tui,
 };
 
+/// The interface is what most come for, and it needs no command.
+const USAGE: &str = "caiman [OPTIONS] [PROMPT]  (the interface; `caiman tui --help` lists its options)
+       caiman <COMMAND>";
+
 /// A terminal coding agent that runs with any model.
 #[derive(Debug, Parser)]
 #[command(name = "caiman", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(override_usage = USAGE)]
 pub(crate) struct Args {
     /// Work in this folder instead of the current one.
     #[arg(long, short = 'C', global = true, value_name = "FOLDER")]
@@ -72,7 +77,6 @@ fn opens_interface(words: &[OsString], error: &clap::Error) -> bool {
 /// What to do. One variant a file in `commands/`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    #[command(hide = true)]
     Tui(Box<tui::Args>),
     Run(Box<run::Args>),
     /// Write an instruction file for this project, from what is found in it.

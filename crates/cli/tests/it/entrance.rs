@@ -8,6 +8,7 @@ use crate::home::{Done, Home, Running};
 /// Every command, as its `--help` is asked for.
 const COMMANDS: &[&[&str]] = &[
     &[],
+    &["tui"],
     &["run"],
     &["init"],
     &["session"],
@@ -97,8 +98,10 @@ fn every_command_explains_itself() {
     };
     let list: String = COMMANDS.iter().map(explained).collect();
     insta::assert_snapshot!(list, @"
-    caiman [OPTIONS] <COMMAND>
+    caiman [OPTIONS] [PROMPT]  (the interface; `caiman tui --help` lists its options)
         A terminal coding agent that runs with any model
+    caiman tui [OPTIONS] [PROMPT]...
+        Open the interface, as `caiman` alone does: new, `--continue`, `--session ID`, `--inline`, `--linear`
     caiman run [OPTIONS] [PROMPT]...
         Let a model work on a prompt with tools, and print its answer.
     caiman init [OPTIONS]
