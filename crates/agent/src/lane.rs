@@ -399,6 +399,9 @@ impl Keeper {
         mut session: Box<Session>,
         prompts: Vec<Queued>,
     ) -> Result<(), ClientError> {
+        // Whoever sees the prompt sees that it is worked on.
+        let now = session.mind.clock.now();
+        self.resting.send_modify(|rest| rest.since = Some(now));
         let taken = if session.screens_prompts() || session.mentions_resources(&prompts) {
             self.let_wait(&session, prompts).await
         } else {
@@ -410,6 +413,7 @@ impl Keeper {
                 Ok(())
             }
             Err(error) => {
+                self.resting.send_modify(|rest| rest.since = None);
                 self.idle = Some(session);
                 Err(refused(&error))
             }

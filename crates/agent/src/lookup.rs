@@ -51,6 +51,9 @@ impl Hub {
         let row = store.session(id).await.map_err(|error| refused(&error))?;
         let settings = self.settings(&row).await?;
         let branch = store.branch(id).await.map_err(|error| refused(&error))?;
+        // A turn that began, or ended, while we looked has not broken off.
+        let lane = self.open_lane(id).await;
+        let running_since = settings.running_since.or(lane.and_then(|lane| lane.running_since()));
         let (system, tools) = prefix(&branch).unwrap_or_default();
         Ok(Reply::State(Box::new(SessionState {
             summary: row.summary,
@@ -59,8 +62,8 @@ impl Hub {
             used: tokens::used(&branch, || tokens::of_prefix(system, tools)),
             effort: settings.effort,
             mode: settings.mode,
-            running_since: settings.running_since,
-            is_unfinished: settings.running_since.is_none() && is_unfinished(&branch),
+            running_since,
+            is_unfinished: running_since.is_none() && is_unfinished(&branch),
             waiting: settings.waiting,
             todos: todos(&branch),
             going_on: self.going_on(id).await,

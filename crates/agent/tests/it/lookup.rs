@@ -61,6 +61,21 @@ async fn the_state_of_a_busy_session_is_known_at_once() {
 }
 
 #[tokio::test]
+async fn a_turn_that_just_begins_has_not_broken_off() {
+    for _ in 0..30 {
+        let room = Room::new(Plan::from(Script::new().text("Half").stall())).await;
+        let saying = room.submit(room.saying("one", Delivery::Queue));
+        let looking = async {
+            for _ in 0..10 {
+                assert!(!state(&room).await.is_unfinished);
+            }
+        };
+        tokio::join!(saying, looking);
+        room.coordinator.close().await;
+    }
+}
+
+#[tokio::test]
 async fn the_state_of_a_session_nobody_has_opened_comes_from_disk() {
     let (room, _events) = busy(Script::new()).await;
     room.submit(room.saying("later", Delivery::Queue)).await;
