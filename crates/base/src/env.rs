@@ -30,6 +30,16 @@ impl Env {
         named.unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
+    /// The same environment with a `PATH` of absolute folders only: any other would be one of the folder a program runs
+    /// in, and whoever wrote that would choose what runs.
+    #[must_use]
+    pub fn with_absolute_path(&self) -> Self {
+        let Some(path) = self.get("PATH") else { return self.clone() };
+        let absolute = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+        let joined = std::env::join_paths(absolute).ok().and_then(|it| it.into_string().ok());
+        self.with([("PATH".to_owned(), joined.unwrap_or_default())])
+    }
+
     /// Every variable, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.vars.iter().map(|(name, value)| (name.as_str(), value.as_str()))
@@ -61,5 +71,12 @@ mod tests {
         assert_eq!(env.get("KEY"), None);
         assert_eq!(env.get("OTHER"), Some("x"));
         assert_eq!(env.with([("KEY".into(), "y".into())]).get("KEY"), Some("y"));
+    }
+
+    #[test]
+    fn only_absolute_folders_stay_on_the_path() {
+        let env = Env::from_iter([("PATH", "./node_modules/.bin:/usr/bin::bin:/bin")]);
+        assert_eq!(env.with_absolute_path().get("PATH"), Some("/usr/bin:/bin"));
+        assert_eq!(Env::default().with_absolute_path().get("PATH"), None);
     }
 }

@@ -103,7 +103,7 @@ impl Program {
             program: self.program.clone(),
             args: self.args,
             folder: self.folder,
-            env: self.env.with([(MARK.to_owned(), value)]),
+            env: self.env.with_absolute_path().with([(MARK.to_owned(), value)]),
             cage: None,
             stdio: Terminals::Apart,
         };
@@ -326,6 +326,25 @@ mod tests {
     fn is_alive(id: u32) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
         stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+    }
+
+    #[tokio::test]
+    async fn a_program_of_the_folder_it_runs_in_is_not_taken_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let shadow = folder.path().join("sh");
+        std::fs::write(&shadow, "#!/bin/sh\necho theirs\n").unwrap();
+        let all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&shadow, all).unwrap();
+        let path = [("PATH".to_owned(), ".:/bin:/usr/bin".to_owned())];
+        let env = Env::of_process().with(path);
+        let program =
+            Program { folder: folder.path().to_owned(), env, ..shell("sh -c 'echo ours'") };
+        let scope = TaskScope::new();
+        let (_child, mut pipes) = program.start(&scope).unwrap();
+        let mut said = String::new();
+        pipes.output.read_to_string(&mut said).await.unwrap();
+        assert_eq!(said, "ours\n");
+        scope.close().await;
     }
 
     #[cfg(target_os = "linux")]

@@ -23,9 +23,9 @@ pub(crate) struct Programs {
 
 impl Programs {
     pub(crate) fn new(env: &Env) -> Self {
-        let path = env.get("PATH").unwrap_or("/bin:/usr/bin");
-        // A folder named relative to where we are would be the project's.
-        let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect();
+        let absolute = env.with_absolute_path();
+        let folders = std::env::split_paths(absolute.get("PATH").unwrap_or("/bin:/usr/bin"));
+        let folders = folders.collect();
         let rustup = env.get("RUSTUP_HOME").map(PathBuf::from);
         let rustup = rustup.or_else(|| Some(Path::new(env.get("HOME")?).join(".rustup")));
         let toolchains = rustup.map(|home| home.join("toolchains"));
