@@ -25,7 +25,7 @@ const LONGEST: u64 = 16 << 20;
 
 /// Well-known formatters by the ends of names.
 const KNOWN: &[(&[&str], &[&str])] = &[
-    (&["rs"], &["rustfmt", "--edition", "2024"]),
+    (&["rs"], &["rustfmt", "--edition", "{edition}"]),
     (&["go"], &["gofmt"]),
     (&["py", "pyi"], &["ruff", "format", "--stdin-filename", "{file}", "-"]),
     (
@@ -123,6 +123,19 @@ async fn one(
     Ok(Some(counts))
 }
 
+/// The edition of Rust a file is written in, as the nearest manifest that names one says: rustfmt breaks lines by it.
+fn edition_of(file: &Path) -> String {
+    let manifests = file.ancestors().skip(1).map(|folder| folder.join("Cargo.toml"));
+    let edition = |text: String| {
+        let mut lines = text.lines().filter_map(|line| line.trim().strip_prefix("edition"));
+        let value = lines.find_map(|rest| rest.trim_start().strip_prefix('='))?;
+        let digits: String = value.chars().filter(char::is_ascii_digit).take(4).collect();
+        (digits.len() == 4).then_some(digits)
+    };
+    let mut named = manifests.filter_map(|path| edition(std::fs::read_to_string(path).ok()?));
+    named.next().unwrap_or_else(|| "2024".to_owned())
+}
+
 /// What a formatter makes of a content.
 async fn run(
     ctx: &ToolCtx,
@@ -132,13 +145,16 @@ async fn run(
 ) -> Result<Vec<u8>, Unformatted> {
     let workspace = &ctx.workspace;
     let path = file.display().to_string();
-    let mut parts = command.into_iter().map(|part| part.replace("{file}", &path));
+    let mut parts = command.into_iter().map(|part| match part.as_str() {
+        "{edition}" => edition_of(file),
+        _ => part.replace("{file}", &path),
+    });
     let temp = workspace.env.temporary().join(format!("caiman-{}", workspace.session));
     let mut child = Command {
         program: parts.next().unwrap_or_default(),
         args: parts.collect(),
         folder: file.parent().unwrap_or(workspace.fence.folder()).to_owned(),
-        env: workspace.env.clone(),
+        env: workspace.env.with_absolute_path(),
         cage: Cage::for_reach(Reach::ReadOnly, &workspace.fence, &temp),
         stdio: Terminals::Apart,
     }
@@ -166,6 +182,9 @@ async fn run(
     let ((), read, heard) = tokio::join!(feed, read, hear);
     read.and(heard)?;
     let status = child.wait().await?;
+    if printed.len() as u64 >= LONGEST {
+        return Err(Unformatted::Failed("it prints too much".to_owned()));
+    }
     // One that prints nothing of something has failed without a word.
     if status.success() && (!printed.is_empty() || content.trim_ascii().is_empty()) {
         return Ok(printed);
@@ -174,4 +193,25 @@ async fn run(
     let first = complaint.lines().find(|line| !line.trim().is_empty());
     let why = first.map_or_else(|| format!("it ended with {status}"), short);
     Err(Unformatted::Failed(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rust_is_formatted_in_the_edition_of_its_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("Cargo.toml", "[workspace.package]\nedition = \"2018\"\n");
+        write("a/Cargo.toml", "[package]\nname = \"a\"\nedition.workspace = true\n");
+        write("b/Cargo.toml", "[package]\nname = \"b\"\nedition='2021' # ours\n");
+        let of = |name: &str| edition_of(&folder.path().join(name));
+        assert_eq!((of("a/src/lib.rs"), of("b/src/lib.rs")), ("2018".into(), "2021".into()));
+        assert_eq!(edition_of(Path::new("/nowhere/a.rs")), "2024");
+    }
 }
