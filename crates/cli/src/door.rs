@@ -108,11 +108,6 @@ impl Door {
         }
     }
 
-    /// The folder whose settings hold.
-    pub(crate) fn folder(&self) -> &Path {
-        &self.shared.app.cwd
-    }
-
     /// Makes an MCP server known that no settings name; sessions that begin from here on may use it.
     pub(crate) fn lend(&self, name: &str, server: &McpServer) {
         let mut lent = self.shared.lent.lock().unwrap_or_else(PoisonError::into_inner);

@@ -65,11 +65,26 @@ const DIALECT: Dialect = Dialect {
 /// How long a person may think about a question.
 const PERSON: Duration = Duration::from_hours(7 * 24);
 
-/// Opens the mind that works in a folder; the text of a failure is for the user.
-pub type Open = Arc<dyn Fn(&Path) -> Result<Arc<dyn Client>, String> + Send + Sync>;
+/// Where a mind works.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Ground {
+    /// The folder whose settings and trust hold.
+    pub folder: PathBuf,
+    /// Other folders of the workspace.
+    pub others: Vec<PathBuf>,
+}
 
-/// Makes an MCP server of the editor's known to the mind of a folder.
-pub type Lend = Arc<dyn Fn(&Path, &str, &McpServer) + Send + Sync>;
+impl From<&Path> for Ground {
+    fn from(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), others: Vec::new() }
+    }
+}
+
+/// Opens the mind that works somewhere; the text of a failure is for the user.
+pub type Open = Arc<dyn Fn(&Ground) -> Result<Arc<dyn Client>, String> + Send + Sync>;
+
+/// Makes an MCP server of the editor's known to the mind that works somewhere.
+pub type Lend = Arc<dyn Fn(&Ground, &str, &McpServer) + Send + Sync>;
 
 /// What the rooms above lend.
 #[derive(Clone)]
@@ -102,7 +117,7 @@ struct Shared {
 /// Minds and sessions.
 #[derive(Default)]
 struct Rooms {
-    doors: HashMap<PathBuf, Arc<dyn Client>>,
+    doors: HashMap<Ground, Arc<dyn Client>>,
     seats: HashMap<SessionId, Seat>,
     /// Sub-agents, by their sessions.
     kin: HashMap<SessionId, Kin>,
@@ -161,17 +176,17 @@ impl Shared {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The mind that works in a folder, opened if need be.
-    fn door(self: &Arc<Self>, folder: &Path) -> Result<Arc<dyn Client>, Fault> {
-        if let Some(door) = self.rooms().doors.get(folder) {
+    /// The mind that works somewhere, opened if need be.
+    fn door(self: &Arc<Self>, ground: &Ground) -> Result<Arc<dyn Client>, Fault> {
+        if let Some(door) = self.rooms().doors.get(ground) {
             return Ok(door.clone());
         }
-        let door = (self.outside.open)(folder).map_err(failed)?;
+        let door = (self.outside.open)(ground).map_err(failed)?;
         let mut rooms = self.rooms();
-        if let Some(first) = rooms.doors.get(folder) {
+        if let Some(first) = rooms.doors.get(ground) {
             return Ok(first.clone());
         }
-        rooms.doors.insert(folder.to_owned(), door.clone());
+        rooms.doors.insert(ground.clone(), door.clone());
         drop(rooms);
         self.scope.spawn(hear::follow(self.clone(), door.clone()));
         Ok(door)

@@ -1,10 +1,9 @@
 //! `caiman acp`: an editor's agent, over standard input and output.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{Client, TaskScope};
-use links::acp::{Agent, Editor, Outside};
+use links::acp::{Agent, Editor, Ground, Outside};
 
 use super::run::{Limits, Lock, Place, Voice};
 use super::tui;
@@ -44,27 +43,28 @@ pub(crate) fn run(app: App, args: Args) -> Result<(), Failure> {
     ended
 }
 
-/// The minds of this process: one a folder.
+/// The minds of this process: one for each place they work in.
 #[derive(Clone)]
 struct Doors {
     app: App,
     args: Arc<Args>,
     editor: Arc<Mutex<Option<Arc<dyn Editor>>>>,
-    open: Arc<Mutex<Vec<Door>>>,
+    open: Arc<Mutex<Vec<(Ground, Door)>>>,
 }
 
 impl Doors {
-    fn open(&self, folder: &Path) -> Door {
+    fn open(&self, ground: &Ground) -> Door {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(door) = open.iter().find(|door| door.folder() == folder) {
+        if let Some((_, door)) = open.iter().find(|(known, _)| known == ground) {
             return door.clone();
         }
         let Args { voice, lock, limits, .. } = &*self.args;
-        let (voice, lock, limits) = (voice.clone(), lock.clone(), limits.clone());
+        let (voice, mut lock, limits) = (voice.clone(), lock.clone(), limits.clone());
+        lock.add_dir.extend(ground.others.iter().cloned());
         let editor = self.editor.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let flags = Flags { voice, place: Place::default(), lock, limits, editor };
-        let door = Door::new(App { cwd: folder.to_owned(), ..self.app.clone() }, flags);
-        open.push(door.clone());
+        let door = Door::new(App { cwd: ground.folder.clone(), ..self.app.clone() }, flags);
+        open.push((ground.clone(), door.clone()));
         door
     }
 }
@@ -75,8 +75,8 @@ async fn serve(app: App, args: Args) -> Result<(), Failure> {
     let doors = Doors { app, args, editor, open };
     let (opening, lending) = (doors.clone(), doors.clone());
     let outside = Outside {
-        open: Arc::new(move |folder| Ok(Arc::new(opening.open(folder)) as Arc<dyn Client>)),
-        lend: Arc::new(move |folder, name, server| lending.open(folder).lend(name, server)),
+        open: Arc::new(move |ground| Ok(Arc::new(opening.open(ground)) as Arc<dyn Client>)),
+        lend: Arc::new(move |ground, name, server| lending.open(ground).lend(name, server)),
         folder,
         version: env!("CARGO_PKG_VERSION"),
     };
@@ -89,7 +89,7 @@ async fn serve(app: App, args: Args) -> Result<(), Failure> {
         () = wiring::terminate() => Err(Failure::new(Kind::Terminated, "terminated")),
     };
     let open = std::mem::take(&mut *doors.open.lock().unwrap_or_else(PoisonError::into_inner));
-    futures::future::join_all(open.iter().map(Door::close)).await;
+    futures::future::join_all(open.iter().map(|(_, door)| door.close())).await;
     scope.close().await;
     ended
 }

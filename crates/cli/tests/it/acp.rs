@@ -194,6 +194,28 @@ fn a_folder_behind_a_link_is_named_as_the_editor_names_it() {
 }
 
 #[test]
+fn other_folders_of_the_editors_workspace_are_ours_to_work_in() {
+    let other = tempfile::tempdir().unwrap();
+    let path = other.path().canonicalize().unwrap().join("new.txt");
+    let model = Model::start(writes(path.to_str().unwrap(), "hello\n"));
+    let home = Home::of(&model);
+    let mut editor = Editor::start(&home, &["--mode", "acceptEdits"]);
+    editor.initialize();
+    let params = json!({
+        "cwd": home.path(""), "mcpServers": [], "additionalDirectories": [other.path()],
+    });
+    let begun = editor.call("session/new", params).unwrap();
+    // Who is not asked does not answer: the prompt would wait for ever.
+    let prompt = editor.prompt(begun["sessionId"].as_str().unwrap(), "write it");
+    assert_eq!(editor.answer(prompt).unwrap(), json!({ "stopReason": "end_turn" }));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "hello\n");
+    let params = json!({ "cwd": home.path(""), "mcpServers": [], "additionalDirectories": ["no"] });
+    let fault = editor.call("session/new", params).unwrap_err();
+    assert!(fault["message"].as_str().unwrap().contains("absolute"), "{fault}");
+    assert_eq!(editor.end().code, 0);
+}
+
+#[test]
 fn an_editor_that_refuses_files_leaves_them_to_the_disk() {
     let view = Script::new().call("view", json!({ "file_path": "a.txt" })).usage(1, 1);
     let edit = json!({ "file_path": "a.txt", "old_string": "saved", "new_string": "changed" });

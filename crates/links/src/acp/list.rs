@@ -22,7 +22,7 @@ impl Shared {
         asked: ListSessionsRequest,
     ) -> Result<ListSessionsResponse, Fault> {
         let place = asked.cwd.as_deref().map(folder).transpose()?;
-        let door = self.door(place.as_ref().unwrap_or(&self.outside.folder))?;
+        let door = self.door(&place.as_ref().unwrap_or(&self.outside.folder).as_path().into())?;
         let skipped = match asked.cursor {
             Some(cursor) => cursor.parse().map_err(|_| invalid("the cursor is not one of ours"))?,
             None => 0,

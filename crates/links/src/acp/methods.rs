@@ -7,8 +7,8 @@ use agent_client_protocol_schema::v1::{
     AGENT_METHOD_NAMES, AgentCapabilities, AuthMethod, AuthMethodAgent, AuthMethodTerminal,
     AuthenticateRequest, AuthenticateResponse, CancelNotification, Implementation,
     InitializeRequest, InitializeResponse, McpCapabilities, PromptCapabilities,
-    SessionCapabilities, SessionCloseCapabilities, SessionDeleteCapabilities,
-    SessionListCapabilities, SessionResumeCapabilities,
+    SessionAdditionalDirectoriesCapabilities, SessionCapabilities, SessionCloseCapabilities,
+    SessionDeleteCapabilities, SessionListCapabilities, SessionResumeCapabilities,
 };
 use base::ClientError;
 use base::protocol::{KeyState, ProviderState, Query, Reply};
@@ -100,6 +100,7 @@ impl Shared {
         let sessions = SessionCapabilities::new()
             .list(SessionListCapabilities::new())
             .delete(SessionDeleteCapabilities::new())
+            .additional_directories(SessionAdditionalDirectoriesCapabilities::new())
             .resume(SessionResumeCapabilities::new())
             .close(SessionCloseCapabilities::new());
         let abilities = AgentCapabilities::new()
@@ -125,7 +126,7 @@ impl Shared {
             return Err(invalid(format!("there is no way to sign in called {method}: {LOGIN}")));
         }
         let folder = self.outside.folder.clone();
-        let door = self.door(&folder)?;
+        let door = self.door(&folder.as_path().into())?;
         if can_answer(&*door, &folder.display().to_string()).await? {
             return Ok(AuthenticateResponse::new());
         }

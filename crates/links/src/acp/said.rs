@@ -65,13 +65,28 @@ fn mention(link: &ResourceLink, folder: &Path) -> String {
     format!("@{}", place(&link.uri, folder))
 }
 
-/// What an address leads to: a path, below the folder if it is there, or the address itself.
+/// What an address leads to: a path, below the folder if it is there, with the lines that are meant; or the address itself.
 fn place(uri: &str, folder: &Path) -> String {
-    let path = Url::parse(uri).ok().filter(|url| url.scheme() == "file");
-    let path = path.and_then(|url| url.to_file_path().ok());
-    let below =
-        |path: std::path::PathBuf| path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-    path.map_or_else(|| uri.to_owned(), below)
+    let url = Url::parse(uri).ok().filter(|url| url.scheme() == "file");
+    let path = url.as_ref().and_then(|url| url.to_file_path().ok());
+    let Some(path) = path else { return uri.to_owned() };
+    let shown = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+    match url.as_ref().and_then(Url::fragment).and_then(lines) {
+        Some(lines) => format!("{shown}:{lines}"),
+        None => shown,
+    }
+}
+
+/// Lines as editors put them behind an address: `L5`, `L5-L9`, `L5:9`.
+fn lines(fragment: &str) -> Option<String> {
+    let number = |text: &str| text.trim_start_matches('L').parse::<u32>().ok();
+    let Some((first, last)) = fragment.split_once(['-', ':']) else {
+        return number(fragment).map(|line| line.to_string());
+    };
+    match (number(first)?, number(last)?) {
+        (first, last) if first == last => Some(first.to_string()),
+        (first, last) => Some(format!("{first}-{last}")),
+    }
 }
 
 fn embedded(resource: &EmbeddedResource, folder: &Path) -> Option<Part> {
@@ -153,6 +168,20 @@ mod tests {
                 ("(file)".to_owned(), Origin::User),
             ]
         );
+    }
+
+    #[test]
+    fn lines_that_are_meant_stay_with_the_file() {
+        for (uri, told) in [
+            ("file:///work/a.rs#L5", "a.rs:5"),
+            ("file:///work/a.rs#L5:9", "a.rs:5-9"),
+            ("file:///work/a.rs?symbol=run#L5-L9", "a.rs:5-9"),
+            ("file:///work/a.rs#L7:7", "a.rs:7"),
+            ("file:///work/a.rs#intro", "a.rs"),
+            ("zed:///agent/thread/1#L5", "zed:///agent/thread/1#L5"),
+        ] {
+            assert_eq!(place(uri, Path::new("/work")), told);
+        }
     }
 
     #[test]

@@ -1,19 +1,18 @@
 //! MCP servers of the editor's, as our settings would name them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use agent_client_protocol_schema::v1::McpServer as Named;
 use base::config::{McpServer, McpTransport, Template};
 
-use super::{Lend, invalid};
+use super::{Ground, Lend, invalid};
 use crate::rpc::Fault;
 
-/// Makes servers known to the mind of a folder. Connects to none.
-pub(super) fn lend(lend: &Lend, folder: &Path, servers: &[Named]) -> Result<(), Fault> {
+/// Makes servers known to the mind that works somewhere. Connects to none.
+pub(super) fn lend(lend: &Lend, ground: &Ground, servers: &[Named]) -> Result<(), Fault> {
     for server in servers {
         let (name, server) = of(server)?;
-        lend(folder, &name, &server);
+        lend(ground, &name, &server);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agent_client_protocol_schema::v1::{
     AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, CloseSessionRequest,
     CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse, LoadSessionRequest,
-    LoadSessionResponse, NewSessionRequest, NewSessionResponse, ResumeSessionRequest,
+    LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, ResumeSessionRequest,
     ResumeSessionResponse, SessionConfigOption, SessionConfigOptionValue, SessionId as WireId,
     SessionModeState, SessionUpdate, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
     SetSessionModeRequest, SetSessionModeResponse, UnstructuredCommandInput,
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::methods::{can_answer, refused};
 use super::tell::{Notices, Teller};
 use super::turns::Turns;
-use super::{Shared, invalid, no_model, past, prompt, servers, settings};
+use super::{Ground, Shared, invalid, no_model, past, prompt, servers, settings};
 use crate::rpc::Fault;
 
 /// Entries that are asked for at once.
@@ -74,16 +74,16 @@ impl Shared {
         self: &Arc<Self>,
         asked: NewSessionRequest,
     ) -> Result<NewSessionResponse, Fault> {
-        let folder = folder(&asked.cwd)?;
-        let door = self.door(&folder)?;
-        let shown = folder.display().to_string();
+        let ground = ground(&asked.cwd, &asked.additional_directories)?;
+        let door = self.door(&ground)?;
+        let shown = ground.folder.display().to_string();
         if !can_answer(&*door, &shown).await? {
             return Err(no_model());
         }
-        servers::lend(&self.outside.lend, &folder, &asked.mcp_servers)?;
+        servers::lend(&self.outside.lend, &ground, &asked.mcp_servers)?;
         let session = SessionId::new();
-        let mut seat = self.seat(session, &door, (&asked.cwd, &folder));
-        seat.held = Some(self.warned(&*door, &folder, &seat.teller).await);
+        let mut seat = self.seat(session, &door, (&asked.cwd, &ground.folder));
+        seat.held = Some(self.warned(&*door, &ground.folder, &seat.teller).await);
         self.rooms().seats.insert(session, seat);
         let begun = door.submit(Op::NewSession { session, folder: shown }).await;
         let told = match begun {
@@ -105,8 +105,8 @@ impl Shared {
         asked: LoadSessionRequest,
     ) -> Result<LoadSessionResponse, Fault> {
         let id = parse(&asked.session_id)?;
-        servers::lend(&self.outside.lend, &folder(&asked.cwd)?, &asked.mcp_servers)?;
-        let (door, folder) = self.take_seat(id, &asked.cwd).await?;
+        let more = (&*asked.additional_directories, &*asked.mcp_servers);
+        let (door, folder) = self.take_seat(id, &asked.cwd, more).await?;
         let entries = entries(&*door, id).await?;
         self.outbox.tell(&asked.session_id, past::told(&entries, &folder));
         let set = setting(&*door, id).await?;
@@ -121,8 +121,8 @@ impl Shared {
         asked: ResumeSessionRequest,
     ) -> Result<ResumeSessionResponse, Fault> {
         let id = parse(&asked.session_id)?;
-        servers::lend(&self.outside.lend, &folder(&asked.cwd)?, &asked.mcp_servers)?;
-        let (door, _) = self.take_seat(id, &asked.cwd).await?;
+        let more = (&*asked.additional_directories, &*asked.mcp_servers);
+        let (door, _) = self.take_seat(id, &asked.cwd, more).await?;
         let set = setting(&*door, id).await?;
         self.tell_commands(id);
         Ok(ResumeSessionResponse::new().modes(set.modes).config_options(set.options))
@@ -136,7 +136,7 @@ impl Shared {
         let open = self.rooms().seats.get(&session).map(|seat| seat.door.clone());
         let door = match open {
             Some(door) => door,
-            None => self.door(&self.outside.folder.clone())?,
+            None => self.door(&self.outside.folder.as_path().into())?,
         };
         self.leave(session).await;
         door.submit(Op::Delete { session }).await.map_err(refused)?;
@@ -211,24 +211,26 @@ impl Shared {
         Ok((session, door))
     }
 
-    /// Opens a session that is there; one that is open stays as it is.
+    /// Opens a session that is there, with other folders and servers; one that is open stays as it is.
     async fn take_seat(
         self: &Arc<Self>,
         session: SessionId,
         cwd: &Path,
+        (others, servers): (&[PathBuf], &[McpServer]),
     ) -> Result<(Arc<dyn Client>, PathBuf), Fault> {
         if let Some(seat) = self.rooms().seats.get(&session) {
             return Ok((seat.door.clone(), seat.folder.clone()));
         }
-        let here = folder(cwd)?;
+        let here = ground(cwd, others)?;
         let reply = self.door(&here)?.ask(Query::Session { session }).await.map_err(refused)?;
         let Reply::Sessions { sessions } = reply else { return Err(not_found(session)) };
         let summary = sessions.into_iter().next().ok_or_else(|| not_found(session))?;
         // It works where it began, whatever folder the editor shows.
-        let folder = folder(Path::new(&summary.folder))?;
-        let door = self.door(&folder)?;
-        let named = if folder == here { cwd } else { &*folder };
-        let seat = self.seat(session, &door, (named, &folder));
+        let there = Ground { folder: folder(Path::new(&summary.folder))?, ..here.clone() };
+        let door = self.door(&there)?;
+        servers::lend(&self.outside.lend, &there, servers)?;
+        let named = if there == here { cwd } else { &*there.folder };
+        let seat = self.seat(session, &door, (named, &there.folder));
         let named = named.to_owned();
         self.rooms().seats.entry(session).or_insert(seat);
         Ok((door, named))
@@ -331,7 +333,7 @@ fn not_found(session: impl std::fmt::Display) -> Fault {
 pub(super) fn folder(named: &Path) -> Result<PathBuf, Fault> {
     let shown = named.display();
     if !named.is_absolute() {
-        return Err(invalid(format!("cwd must be an absolute path, not {shown}")));
+        return Err(invalid(format!("a folder must be an absolute path, not {shown}")));
     }
     let real = std::fs::canonicalize(named)
         .map_err(|error| invalid(format!("cannot work in {shown}: {error}")))?;
@@ -339,6 +341,16 @@ pub(super) fn folder(named: &Path) -> Result<PathBuf, Fault> {
         return Err(invalid(format!("cannot work in {shown}: it is no folder")));
     }
     Ok(real)
+}
+
+/// Where an editor wants a session to work.
+fn ground(cwd: &Path, others: &[PathBuf]) -> Result<Ground, Fault> {
+    let main = folder(cwd)?;
+    let mut others = others.iter().map(|it| folder(it)).collect::<Result<Vec<_>, _>>()?;
+    others.retain(|other| *other != main);
+    others.sort();
+    others.dedup();
+    Ok(Ground { folder: main, others })
 }
 
 async fn setting(door: &dyn Client, session: SessionId) -> Result<Setting, Fault> {

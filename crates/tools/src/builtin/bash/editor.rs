@@ -47,7 +47,12 @@ fn remarks(ran: &Ran, timeout_s: u64) -> Vec<String> {
         End::Exit(0) => {}
         End::Exit(code) => lines.push(format!("exit code {code}")),
         End::Signal(signal) => lines.push(format!("ended by signal {signal}")),
-        End::TimedOut => lines.push(format!("killed: it took longer than {timeout_s} s")),
+        End::TimedOut => {
+            lines.push(format!("killed: it took longer than {timeout_s} s"));
+            if timeout_s == USUAL_S {
+                lines.push("name a timeout, or run it in the background".to_owned());
+            }
+        }
         End::Unknown => lines.push("the editor does not tell how it ended".to_owned()),
     }
     if ran.is_cut {
