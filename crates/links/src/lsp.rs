@@ -421,11 +421,12 @@ impl Hub {
         let mut has_code = false;
         for spec in self.catalog().for_file(path) {
             let is_spare = spec.role == Role::Code && has_code && !spec.configured;
-            if is_spare || !self.programs.has(spec) {
+            if is_spare || !(spec.alone || self.programs.has(spec)) {
                 continue;
             }
             let Some(root) = spec.root(path, within) else { continue };
-            if !self.lets_run(spec, within) {
+            has_code |= spec.alone;
+            if !self.programs.has(spec) || !self.lets_run(spec, within) {
                 continue;
             }
             has_code |= spec.role == Role::Code;

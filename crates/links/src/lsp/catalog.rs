@@ -54,6 +54,10 @@ pub struct Spec {
     pub runs_code: bool,
     /// The first version of its npm package that is a server; none where all are.
     pub least_version: Option<u64>,
+    /// Whether nobody else knows the code below its markers, installed or not.
+    pub alone: bool,
+    /// Its commands that do nothing but work out an edit, which it then wants made.
+    pub edit_commands: Vec<String>,
 }
 
 /// What a server is for.
@@ -103,6 +107,10 @@ struct Known {
     runs_code: bool,
     #[serde(default)]
     least_version: Option<u64>,
+    #[serde(default)]
+    alone: bool,
+    #[serde(default)]
+    edit_commands: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -242,6 +250,8 @@ fn spec_of(known: &Known) -> Spec {
         configured: false,
         runs_code: known.runs_code,
         least_version: known.least_version,
+        alone: known.alone,
+        edit_commands: known.edit_commands.clone(),
     }
 }
 
@@ -311,6 +321,8 @@ fn empty(name: &str) -> Spec {
         configured: false,
         runs_code: false,
         least_version: None,
+        alone: false,
+        edit_commands: Vec::new(),
     }
 }
 
@@ -384,7 +396,8 @@ mod tests {
         let runs_code = |name: &str| {
             catalog.servers().iter().find(|spec| spec.name == name).unwrap().needs_trust()
         };
-        for name in ["rust-analyzer", "typescript", "eslint", "jdtls", "zls", "haskell", "r"] {
+        let all = ["rust-analyzer", "typescript", "eslint", "jdtls", "zls", "haskell", "r", "deno"];
+        for name in all.into_iter().chain(["basedpyright", "pyrefly", "jedi", "texlab", "gleam"]) {
             assert!(runs_code(name), "{name}");
         }
         for name in ["clangd", "pyright", "ty", "ruff", "gopls", "tsc", "bash", "yaml"] {
@@ -393,6 +406,27 @@ mod tests {
         let named = config(r#"{"lsp": {"rust-analyzer": {}}}"#);
         let catalog = Catalog::new(&named, &Env::default());
         assert!(!catalog.servers()[0].needs_trust(), "who names it wants it");
+    }
+
+    #[test]
+    fn no_server_fetches_what_a_file_names() {
+        let catalog = Catalog::new(&Config::default(), &Env::default());
+        let find = |name: &str| catalog.servers().iter().find(|spec| spec.name == name).unwrap();
+        assert_eq!(
+            find("json").init_options["handledSchemaProtocols"],
+            serde_json::json!(["file"])
+        );
+        assert_eq!(find("yaml").settings["http"]["proxy"], "http://127.0.0.1:9");
+        assert_eq!(find("yaml").settings["yaml"]["schemaStore"]["enable"], false);
+        assert_eq!(find("taplo").settings["evenBetterToml"]["schema"]["enabled"], false);
+    }
+
+    #[test]
+    fn files_that_may_hold_comments_are_not_called_json() {
+        let catalog = Catalog::new(&Config::default(), &Env::default());
+        let json = catalog.servers().iter().find(|spec| spec.name == "json").unwrap();
+        assert_eq!(json.language(Path::new("/x/tsconfig.json")), Some("jsonc"));
+        assert_eq!(json.language(Path::new("/x/package.json")), Some("json"));
     }
 
     #[test]
@@ -431,8 +465,18 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "").unwrap();
         };
-        for path in ["py/one/pyproject.toml", "py/two/setup.py", "rs/Cargo.lock", "rs/a/Cargo.toml"]
-        {
+        for path in [
+            "py/one/pyproject.toml",
+            "py/two/setup.py",
+            "rs/Cargo.lock",
+            "rs/a/Cargo.toml",
+            "c/Makefile",
+            "c/lib/Makefile",
+            "cs/all.sln",
+            "cs/one/one.csproj",
+            "java/pom.xml",
+            "java/core/pom.xml",
+        ] {
             make(path);
         }
         let catalog = Catalog::new(&Config::default(), &Env::default());
@@ -441,6 +485,9 @@ mod tests {
             spec.root(&dir.path().join(file), dir.path())
         };
         assert_eq!(root("pyright", "py/one/src/a.py"), Some(dir.path().join("py/one")));
+        assert_eq!(root("clangd", "c/lib/a.c"), Some(dir.path().join("c")));
+        assert_eq!(root("csharp", "cs/one/a.cs"), Some(dir.path().join("cs")));
+        assert_eq!(root("jdtls", "java/core/src/A.java"), Some(dir.path().join("java")));
         assert_eq!(root("pyright", "py/two/a.py"), Some(dir.path().join("py/two")));
         assert_eq!(root("pyright", "a.py"), Some(dir.path().to_owned()));
         assert_eq!(root("rust-analyzer", "rs/a/src/lib.rs"), Some(dir.path().join("rs")));
