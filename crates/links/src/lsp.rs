@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`catalog`] | which servers there are, and which root a file has for each |
 //! | `server` | one server for one root: started when needed, again when it breaks, put to sleep when idle |
-//! | `client` | a server that has begun: files, complaints, goodbye |
+//! | `client` | a server that has begun: files, complaints, what it works out, goodbye |
 //! | `desk` | what a server asks of us |
 //! | `documents`, `board`, `text` | the files it has open, what it complains of, places in a text |
 //! | `watched` | files that change without us |
@@ -47,9 +47,8 @@ use program::Programs;
 use server::Server;
 
 pub use after::Edited;
-pub use ask::{Action, At, Call, Complaints, Direction, Place, Rewrite, Symbol};
-pub use protocol::{Position, Range, TextEdit};
-pub use text::{EditError, Units, apply};
+pub use ask::{Action, At, Call, Complaints, Direction, Place, Rewrite, Rewritten, Symbol};
+pub use text::EditError;
 
 /// How long all servers together may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(1);

@@ -64,10 +64,8 @@ pub(crate) async fn change(
     let Written { mut output, mut files } = to_the_end(ctx, work).await?;
     format::all(ctx, &mut files, &mut output.text).await;
     let workspace = &ctx.workspace;
-    let first = files.first().and_then(|(spot, ..)| within(workspace, &spot.real));
-    let Some(within) = first else { return Ok(output) };
-    let edits: Vec<Edited> = files.into_iter().filter_map(edited).collect();
-    let asking = workspace.code.lsp.after(&edits, within);
+    let edits: Vec<Edited> = files.into_iter().filter_map(|it| edited(workspace, it)).collect();
+    let asking = workspace.code.lsp.after(&edits);
     // The files are written: whoever stops waiting only does not hear of errors.
     let mut problems = ctx.cancel.run_until_cancelled(asking).await.unwrap_or_default();
     problems.retain(|problem| !is_closed(ctx, &problem.path));
@@ -83,10 +81,11 @@ pub(crate) async fn change(
     Ok(output)
 }
 
-/// A changed file in words of the servers; none for what is not text.
-fn edited((spot, before, after): Changed) -> Option<Edited> {
+/// A changed file in words of the servers; none for what is not text, or not theirs to look at.
+fn edited(workspace: &Workspace, (spot, before, after): Changed) -> Option<Edited> {
     let text = |bytes: Option<Vec<u8>>| bytes.map(String::from_utf8).transpose().ok();
-    Some(Edited { path: spot.real, before: text(before)?, after: text(after)? })
+    let within = within(workspace, &spot.real)?.to_owned();
+    Some(Edited { path: spot.real, within, before: text(before)?, after: text(after)? })
 }
 
 /// The folder of the workspace that holds a file.

@@ -7,20 +7,26 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures::future::join_all;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::board::{Posted, Shift, brought};
 use super::client::{Client, Fresh};
 use super::documents::Synced;
 use super::protocol::Diagnostic;
 use super::server::Server;
+use super::text;
 use super::{Lsp, LspError, Problem, Severity};
+
+/// What is left beyond the deadline to those who have heard all they will.
+const MOMENT: Duration = Duration::from_millis(200);
 
 /// A file that has changed on disk.
 #[derive(Debug, Clone)]
 pub struct Edited {
     /// The file.
     pub path: PathBuf,
+    /// The folder that holds it and its project.
+    pub within: PathBuf,
     /// Its text before; none if it is new.
     pub before: Option<String>,
     /// Its text now; none if it is gone.
@@ -30,14 +36,14 @@ pub struct Edited {
 impl Lsp {
     /// Errors that edits have brought, as far as the servers can tell within 5 seconds. Files without a server
     /// cost nothing; a server that is broken or slow to start costs no more than once.
-    pub async fn after(&self, edits: &[Edited], within: &Path) -> Vec<Problem> {
+    pub async fn after(&self, edits: &[Edited]) -> Vec<Problem> {
         let Some(hub) = &self.0 else { return Vec::new() };
         let mut work: Vec<(Arc<Server>, Vec<&Edited>)> = Vec::new();
         for edit in edits {
             if hub.catalog().for_file(&edit.path).next().is_none() {
                 continue;
             }
-            for server in hub.servers_for(&edit.path, within) {
+            for server in hub.servers_for(&edit.path, &edit.within) {
                 match work.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &server)) {
                     Some((_, edits)) => edits.push(edit),
                     None => work.push((server, vec![edit])),
@@ -50,18 +56,23 @@ impl Lsp {
         let longest = hub.keeping.longest;
         let deadline = Instant::now() + longest;
         let commands = hub.commands.load(Ordering::Relaxed);
-        let all = work.iter().map(|(server, edits)| async move {
-            // One that has never got as far is not waited for again.
-            let still = if server.has_failed_to_start() { Duration::ZERO } else { longest };
-            let client = server.client(deadline, still).await?;
-            client.hear_of_commands(commands).await?;
-            client.brought_by(edits, deadline).await
+        let all = work.iter().map(|(server, edits)| {
+            let asking = async move {
+                // One that has never got as far is not waited for again.
+                let still = if server.has_failed_to_start() { Duration::ZERO } else { longest };
+                let client = server.client(deadline, still).await?;
+                client.hear_of_commands(commands).await?;
+                client.brought_by(edits, deadline).await
+            };
+            // One that does not even read what it is told is not waited for either.
+            timeout_at(deadline + MOMENT, asking)
         });
         let mut problems = Vec::new();
         for found in join_all(all).await {
             match found {
-                Ok(found) => problems.extend(found),
-                Err(error) => tracing::debug!(%error, "no diagnostics after an edit"),
+                Ok(Ok(found)) => problems.extend(found),
+                Ok(Err(error)) => tracing::debug!(%error, "no diagnostics after an edit"),
+                Err(_) => tracing::debug!("no diagnostics after an edit: a server does not read"),
             }
         }
         let place = |it: &Problem| (it.path.clone(), it.line, it.column);
@@ -102,6 +113,8 @@ impl Client {
             .iter()
             .map(|(edit, synced)| self.settled(&edit.path, (*synced, since), deadline));
         let fresh = join_all(waits).await;
+        let changed: Vec<&Path> = edits.iter().map(|edit| edit.path.as_path()).collect();
+        self.ask_neighbours(&changed, deadline).await;
         self.checked(begun, deadline).await;
         if fresh.iter().all(|fresh| *fresh == Fresh::Unknown) {
             // What it has to say comes too late for this edit, and is news at the next.
@@ -126,7 +139,8 @@ impl Client {
         for edit in edits {
             let Some(before) = &edit.before else { continue };
             // Somebody who looked at the file may have shown it as it is after the edit.
-            let knows_another = self.text(&edit.path).is_some_and(|text| text != *before);
+            let knows_another =
+                self.text(&edit.path).is_some_and(|known| known != text::bare(before));
             if knows_another || !self.posted(&edit.path).is_known() {
                 asked.push((edit, self.sync(&edit.path, before).await?));
             }

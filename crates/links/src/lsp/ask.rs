@@ -10,11 +10,11 @@ use tokio::time::Instant;
 
 use super::client::{Client, Fresh};
 use super::protocol::{
-    CallItem, CodeAction, DocumentSymbol, Location, LocationLink, Position, Range,
+    CallItem, CodeAction, DocumentSymbol, Location, LocationLink, Position, Range, ServerCommand,
     SymbolInformation, TextEdit, kind_name, read, read_some,
 };
 use super::server::Server;
-use super::text::{self, Units};
+use super::text::{self, EditError, Units};
 use super::{Lsp, LspError, Problem};
 use crate::rpc::{Fault, RpcError};
 
@@ -26,6 +26,8 @@ const AGAIN: Duration = Duration::from_millis(300);
 const SYMBOLS: usize = 1_000;
 /// How deep an outline may be.
 const DEEP: usize = 20;
+/// Kinds of actions that make files.
+const MOVES: &str = "refactor.move";
 
 /// A place in a file, with the file's text.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +40,14 @@ pub struct At<'a> {
     pub text: &'a str,
     /// The byte of the text.
     pub byte: usize,
+}
+
+impl At<'_> {
+    /// The place as a server counts.
+    fn place(&self, units: Units) -> Position {
+        let text = text::bare(self.text);
+        units.position(text, self.byte.saturating_sub(self.text.len() - text.len()))
+    }
 }
 
 /// Where something is.
@@ -86,13 +96,33 @@ pub enum Direction {
     Outgoing,
 }
 
-/// What a server wants changed, file by file.
+/// What a server wants changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewrite {
-    /// Edits of each file, each file once.
-    pub files: Vec<(PathBuf, Vec<TextEdit>)>,
-    /// How their places are counted.
-    pub units: Units,
+    /// The files, each once.
+    pub files: Vec<Rewritten>,
+    /// How places are counted.
+    units: Units,
+}
+
+/// A file a server wants changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewritten {
+    /// The file.
+    pub path: PathBuf,
+    edits: Vec<TextEdit>,
+    /// The text that is meant, where the server has it from us.
+    meant: Option<String>,
+}
+
+impl Rewrite {
+    /// The text of a file with its edits made.
+    pub fn apply(&self, file: &Rewritten, text: &str) -> Result<String, EditError> {
+        if file.meant.as_ref().is_some_and(|meant| meant != text::bare(text)) {
+            return Err(EditError::Stale);
+        }
+        text::apply(text, &file.edits, self.units)
+    }
 }
 
 /// What servers complain of, and what is not known of it.
@@ -114,6 +144,8 @@ pub struct Action {
     /// What kind it is, such as `quickfix`.
     pub kind: Option<String>,
     raw: Value,
+    /// The command that works its edit out, where it comes without one.
+    command: Option<ServerCommand>,
     client: Arc<Client>,
 }
 
@@ -123,6 +155,24 @@ impl Lsp {
         let (client, params) = self.at(at, "definitionProvider", "definitions").await?;
         let answer = client.persist("textDocument/definition", params).await?;
         Ok(places(&answer))
+    }
+
+    /// Where whatever is told of a place may have been taken from: its definition, and that of its type.
+    pub async fn sources(&self, at: At<'_>) -> Result<Vec<Place>, LspError> {
+        let mut found = Vec::new();
+        for (provider, method) in [
+            ("definitionProvider", "textDocument/definition"),
+            ("typeDefinitionProvider", "textDocument/typeDefinition"),
+        ] {
+            match self.at(at, provider, "definitions").await {
+                Ok((client, params)) => {
+                    found.extend(places(&client.persist(method, params).await?));
+                }
+                Err(LspError::Lacks { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
     }
 
     /// Where what stands at a place is used, its definition included.
@@ -213,7 +263,7 @@ impl Lsp {
             let since = client.desk.board.news();
             let synced = client.sync(at.path, at.text).await?;
             client.settled(at.path, (synced, since), Instant::now() + PATIENCE / 4).await;
-            let place = client.units.position(at.text, at.byte);
+            let place = at.place(client.units);
             let line = |line: u32| Position { line, character: 0 };
             let range = Range { start: place, end: place };
             let here = |range: &Range| {
@@ -232,13 +282,13 @@ impl Lsp {
                 let Ok(action) = serde_json::from_value::<CodeAction>(raw.clone()) else {
                     continue;
                 };
-                // What runs a command of the server changes things behind the lock's back.
-                let is_command = action.command.is_string() || !action.arguments.is_null();
-                let edits = action.edit.is_some() || client.can.resolves_actions();
-                if action.disabled.is_null() && edits && !is_command {
-                    let CodeAction { title, kind, .. } = action;
-                    actions.push(Action { title, kind, raw: raw.clone(), client: client.clone() });
-                }
+                actions.extend(client.offers(&action).then(|| Action {
+                    command: client.command_of(&action),
+                    title: action.title,
+                    kind: action.kind,
+                    raw: raw.clone(),
+                    client: client.clone(),
+                }));
             }
         }
         Ok(actions)
@@ -296,7 +346,7 @@ impl Lsp {
         client.sync(at.path, at.text).await?;
         let params = json!({
             "textDocument": { "uri": text::address(at.path) },
-            "position": client.units.position(at.text, at.byte),
+            "position": at.place(client.units),
         });
         Ok((client, params))
     }
@@ -306,9 +356,12 @@ impl Action {
     /// What it would change.
     pub async fn rewrite(&self) -> Result<Rewrite, LspError> {
         let edit = |raw: &Value| raw.get("edit").filter(|edit| !edit.is_null()).cloned();
-        let found = match edit(&self.raw) {
-            Some(found) => Some(found),
-            None => edit(&self.client.persist("codeAction/resolve", self.raw.clone()).await?),
+        let found = match (edit(&self.raw), &self.command) {
+            (Some(found), _) => Some(found),
+            (None, Some(command)) => Some(self.client.work_out(command, PATIENCE).await?),
+            (None, None) => {
+                edit(&self.client.persist("codeAction/resolve", self.raw.clone()).await?)
+            }
         };
         self.client.rewrite(&found.unwrap_or_default())
     }
@@ -382,17 +435,34 @@ impl Client {
         }
     }
 
+    /// Whether an action can be foreseen: what it changes is known before anything changes.
+    fn offers(&self, action: &CodeAction) -> bool {
+        let resolves = self.can.resolves_actions()
+            && (action.command.is_null() || !action.data.is_null())
+            && action.arguments.is_null();
+        let is_known = action.edit.is_some() || resolves || self.command_of(action).is_some();
+        action.disabled.is_null() && is_known
+    }
+
+    /// The command of an action, if the server has it and is known to do nothing but work out an edit.
+    fn command_of(&self, action: &CodeAction) -> Option<ServerCommand> {
+        let moves = action.kind.as_deref().is_some_and(|kind| kind.starts_with(MOVES));
+        let command = action.command().filter(|_| !moves)?;
+        let is_edit = self.spec.edit_commands.contains(&command.command);
+        (is_edit && self.can.does(&command.command)).then_some(command)
+    }
+
     /// Reads what is to be changed. Files that are to be made, renamed or deleted are beyond us.
     fn rewrite(&self, edit: &Value) -> Result<Rewrite, LspError> {
         let beyond = |what| LspError::Beyond { server: self.spec.name.clone(), what };
-        let mut files: Vec<(PathBuf, Vec<TextEdit>)> = Vec::new();
+        let mut files: Vec<Rewritten> = Vec::new();
         let mut add = |uri: &str, edits: Value| -> Result<(), LspError> {
             let path = text::path_of(uri).ok_or_else(|| beyond("change what is no file"))?;
             let edits: Vec<TextEdit> =
                 read(edits).map_err(|_| beyond("make edits that cannot be read"))?;
-            match files.iter_mut().find(|(known, _)| *known == path) {
-                Some((_, known)) => known.extend(edits),
-                None => files.push((path, edits)),
+            match files.iter_mut().find(|known| known.path == path) {
+                Some(known) => known.edits.extend(edits),
+                None => files.push(Rewritten { meant: self.text(&path), path, edits }),
             }
             Ok(())
         };
@@ -409,7 +479,7 @@ impl Client {
                 add(uri, edits.clone())?;
             }
         }
-        files.retain(|(_, edits)| !edits.is_empty());
+        files.retain(|file| !file.edits.is_empty());
         Ok(Rewrite { files, units: self.units })
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::protocol::{Diagnostic, Published};
@@ -13,6 +14,12 @@ use super::text;
 const FILES: usize = 5_000;
 /// Complaints kept of one file.
 const EACH: usize = 500;
+/// Complaints kept of all files.
+const ALL: usize = 50_000;
+/// Bytes of a message that are kept.
+const MESSAGE: usize = 2_000;
+/// Bytes of what a server adds for itself that are kept, for each of the fields it may use.
+const OWN: usize = 10_000;
 
 /// The newest complaints of all files.
 #[derive(Debug)]
@@ -52,6 +59,24 @@ impl Posted {
     pub(crate) fn is_known(&self) -> bool {
         self.told > 0
     }
+
+    fn count(&self) -> usize {
+        self.pushed.len() + self.pulled.len()
+    }
+}
+
+/// As much of complaints as there is room for.
+fn kept(mut found: Vec<Diagnostic>, room: usize) -> Vec<Diagnostic> {
+    found.truncate(room);
+    for it in &mut found {
+        it.message.truncate(it.message.floor_char_boundary(MESSAGE));
+        for own in [&mut it.code, &mut it.data] {
+            if own.to_string().len() > OWN {
+                *own = Value::Null;
+            }
+        }
+    }
+    found
 }
 
 impl Board {
@@ -59,36 +84,42 @@ impl Board {
         Self { files: Mutex::default(), news: watch::channel(0).0 }
     }
 
-    /// Takes what a server pushed.
+    /// Takes what a server pushed, unless it means a text from before the one it has spoken of already.
     pub(crate) fn push(&self, published: Published) {
         let Some(path) = text::path_of(&published.uri) else { return };
-        let mut diagnostics = published.diagnostics;
-        diagnostics.truncate(EACH);
-        self.put(path, |posted| {
+        let is_late = published.version < self.of(&path).version && published.version.is_some();
+        if is_late {
+            return;
+        }
+        self.put(path, published.diagnostics.len(), |posted, room| {
             posted.version = published.version;
-            posted.pushed = diagnostics;
+            posted.pushed = kept(published.diagnostics, room);
         });
     }
 
     /// Takes what a server was asked for; none leaves what it said before.
     pub(crate) fn pull(&self, path: &Path, found: Option<Vec<Diagnostic>>, id: Option<String>) {
-        self.put(path.to_owned(), |posted| {
-            if let Some(mut found) = found {
-                found.truncate(EACH);
-                posted.pulled = found;
+        self.put(path.to_owned(), found.as_ref().map_or(0, Vec::len), |posted, room| {
+            if let Some(found) = found {
+                posted.pulled = kept(found, room);
             }
             posted.result_id = id;
         });
     }
 
-    fn put(&self, path: PathBuf, change: impl FnOnce(&mut Posted)) {
+    /// Changes what is known of a file by so many complaints, of which there is room for some.
+    fn put(&self, path: PathBuf, more: usize, change: impl FnOnce(&mut Posted, usize)) {
         let mut files = self.lock();
         if files.len() >= FILES && !files.contains_key(&path) {
             return;
         }
+        let room = match more {
+            0 => 0,
+            _ => ALL.saturating_sub(files.values().map(Posted::count).sum()).min(EACH),
+        };
         let told = *self.news.borrow() + 1;
         let posted = files.entry(path).or_default();
-        change(posted);
+        change(posted, room);
         posted.told = told;
         self.news.send_replace(told);
     }
@@ -196,7 +227,7 @@ pub(crate) fn brought(
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::super::protocol::{Position, Range};
     use super::*;
@@ -242,6 +273,36 @@ mod tests {
         assert_eq!(board.all().len(), FILES);
         let posted = board.of(Path::new("/x/7"));
         assert!(posted.is_known() && posted.all().is_empty());
+    }
+
+    fn published(version: Option<i64>, complaints: Vec<Diagnostic>) -> Published {
+        Published { uri: "file:///x/a".to_owned(), version, diagnostics: complaints }
+    }
+
+    #[test]
+    fn what_means_an_earlier_text_comes_too_late() {
+        let board = Board::new();
+        board.push(published(Some(3), vec![complaint(0, "new")]));
+        board.push(published(Some(2), vec![complaint(0, "old")]));
+        assert_eq!(board.of(Path::new("/x/a")).all(), [complaint(0, "new")]);
+        board.push(published(None, Vec::new()));
+        assert!(board.of(Path::new("/x/a")).all().is_empty(), "who tells no version is believed");
+    }
+
+    #[test]
+    fn long_complaints_are_cut_and_too_many_are_not_kept() {
+        let board = Board::new();
+        let mut long = complaint(0, &"é".repeat(MESSAGE));
+        long.data = json!("x".repeat(OWN + 1));
+        board.push(published(None, vec![long; EACH + 1]));
+        let all = board.of(Path::new("/x/a")).pushed;
+        assert_eq!((all.len(), all[0].message.len()), (EACH, MESSAGE));
+        assert!(all[0].data.is_null());
+        for number in 0..ALL / EACH + 5 {
+            let found = Some(vec![complaint(0, "x"); EACH]);
+            board.pull(Path::new(&format!("/y/{number}")), found, None);
+        }
+        assert_eq!(board.all().values().map(Posted::count).sum::<usize>(), ALL);
     }
 
     proptest! {

@@ -21,6 +21,7 @@ const MEMORY_BYTES: u64 = 8 << 30;
 
 /// One server, ready to be started where it fits.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are facts, each apart from the others")]
 pub struct Spec {
     /// Its name.
     pub name: String,

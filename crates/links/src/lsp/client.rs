@@ -1,5 +1,7 @@
 //! A server that has begun: what it can do, the files it has open, its complaints.
 
+mod settle;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,18 +10,21 @@ use std::time::Duration;
 
 use base::{Env, TaskScope};
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use super::LspError;
 use super::board::Posted;
 use super::catalog::Spec;
-use super::desk::{Desk, Work, name_of};
+use super::desk::{Desk, name_of};
 use super::documents::{Documents, Note, Synced};
-use super::protocol::{Capabilities, Pulled};
+use super::protocol::{Capabilities, ServerCommand};
 use super::text::{self, Units};
 use super::watched::{self, Files};
 use crate::child::{Program, Supervised};
-use crate::rpc::{Dialect, Fault, Framing, Peer, RpcError};
+use crate::rpc::{Dialect, Framing, Peer, RpcError, Slot};
+use settle::{LEAST, Tempo};
+
+pub(crate) use settle::Fresh;
 
 /// How language servers use JSON-RPC.
 const DIALECT: Dialect = Dialect {
@@ -31,23 +36,12 @@ const DIALECT: Dialect = Dialect {
 const GOODBYE: Duration = Duration::from_secs(2);
 /// Longest file a server is told of.
 const LONGEST: u64 = 4 << 20;
-/// What is waited for more complaints after some came: a server that tells versions sends all at once.
-const QUIET_WITH_VERSION: Duration = Duration::from_millis(50);
-const QUIET: Duration = Duration::from_millis(250);
-/// While it works on something it may have taken back what it said before, and say more: rust-analyzer does.
-const QUIET_AT_WORK: Duration = Duration::from_secs(1);
-/// The most that anybody waits for complaints; whoever asks says less.
-const MOST: Duration = Duration::from_mins(1);
-/// The least that is waited for complaints of a server that sends none when there are none.
-const LEAST: Duration = Duration::from_secs(1);
 /// How long a server may read a text before it knows what is in it.
 const READING: Duration = Duration::from_millis(1_500);
-/// How long after a file was saved a server may begin to check it: rust-analyzer runs a compiler then.
-const BEGINNING: Duration = Duration::from_millis(200);
+/// How long a server may read nothing of what it is told before nobody waits for it.
+const READS: Duration = Duration::from_secs(5);
 /// The notification of files that have changed.
 const WATCHED: &str = "workspace/didChangeWatchedFiles";
-/// The request that pulls complaints.
-const PULL: &str = "textDocument/diagnostic";
 
 /// A server that has begun.
 #[derive(Debug)]
@@ -64,28 +58,11 @@ pub(crate) struct Client {
     /// What it said of each file when somebody was last told, and of which version.
     told: Mutex<HashMap<PathBuf, (Option<i64>, Posted)>>,
     /// The files of its project, as it was last told of them.
-    files: Mutex<Option<Files>>,
+    files: Mutex<Files>,
+    /// Only one has it work out an edit at a time.
+    errand: tokio::sync::Mutex<()>,
     /// How many commands had run by then.
     heard_of: AtomicU64,
-}
-
-/// How fast a server complains.
-#[derive(Debug, Default)]
-struct Tempo {
-    /// The longest it took.
-    slowest: Option<Duration>,
-    /// How often it said nothing at all.
-    silent: u32,
-    /// When it was last told a text.
-    told: Option<Instant>,
-}
-
-/// Whether complaints mean the text as it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fresh {
-    Yes,
-    /// The server said nothing in time.
-    Unknown,
 }
 
 impl Client {
@@ -107,6 +84,9 @@ impl Client {
         let failed = |why: String| LspError::Start { server: name.clone(), why };
         let (child, pipes) = program.start(&scope).map_err(|error| failed(error.to_string()))?;
         let desk = Arc::new(Desk::new(root.clone(), spec.settings.clone()));
+        let project = root.clone();
+        // While it begins: what changes from here on is news to it.
+        let looking = tokio::task::spawn_blocking(move || watched::look(&project));
         let peer = Peer::start(DIALECT, (pipes.input, pipes.output), desk.clone(), &scope);
         let asked = peer.request("initialize", greeting(&spec, &root), spec.start).await;
         let answer = match asked {
@@ -130,7 +110,8 @@ impl Client {
             documents: Mutex::default(),
             tempo: Mutex::default(),
             told: Mutex::default(),
-            files: Mutex::default(),
+            files: Mutex::new(looking.await.unwrap_or_default()),
+            errand: tokio::sync::Mutex::default(),
             heard_of: AtomicU64::new(u64::MAX),
         };
         client.tell("initialized", json!({})).await?;
@@ -178,7 +159,38 @@ impl Client {
     }
 
     async fn tell(&self, method: &str, params: Value) -> Result<(), LspError> {
-        self.peer.notify(method, params).await.map_err(|error| self.failed(error))
+        self.slot().await?.notify(method, &params);
+        Ok(())
+    }
+
+    /// A place in the queue to it; none soon for one that does not read.
+    async fn slot(&self) -> Result<Slot<'_>, LspError> {
+        match tokio::time::timeout(READS, self.peer.slot()).await {
+            Ok(slot) => slot.map_err(|error| self.failed(error)),
+            Err(_) => Err(LspError::Slow { server: self.spec.name.clone() }),
+        }
+    }
+
+    /// The edit a command of its own wants made. It is told that the edit is not made: whoever asks makes it, once that
+    /// is allowed.
+    pub(crate) async fn work_out(
+        &self,
+        command: &ServerCommand,
+        patience: Duration,
+    ) -> Result<Value, LspError> {
+        let _alone = self.errand.lock().await;
+        let catching = self.desk.catch();
+        let asked = self.ask("workspace/executeCommand", json!(command), patience).await;
+        let mut wanted = catching.take();
+        match (wanted.pop(), wanted.is_empty()) {
+            (Some(edit), true) => Ok(edit),
+            (Some(_), false) => {
+                let (server, what) = (self.spec.name.clone(), "change files in several steps");
+                Err(LspError::Beyond { server, what })
+            }
+            // One that fails because nothing was made has said what it wants.
+            (None, _) => asked.map(|_| Value::Null),
+        }
     }
 
     pub(crate) fn failed(&self, source: RpcError) -> LspError {
@@ -200,7 +212,7 @@ impl Client {
         let language = self.spec.language(path).unwrap_or("plaintext");
         let how = (self.can.sync(), self.units);
         // The place in the queue comes first: two who bring one file up to date do not change places.
-        let slot = self.peer.slot().await.map_err(|error| self.failed(error))?;
+        let slot = self.slot().await?;
         let (synced, note) = {
             let mut documents = self.documents();
             let version = documents.version(path);
@@ -263,11 +275,13 @@ impl Client {
         let root = self.desk.root().to_owned();
         let looking = tokio::task::spawn_blocking(move || watched::look(&root));
         let Ok(now) = looking.await else { return Ok(()) };
+        // The place in the queue comes first: what is known to be told must be told.
+        let slot = self.slot().await?;
         let changes = {
             let mut known = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-            let changes = known.as_ref().map(|known| watched::changes(known, &now));
-            *known = Some(now);
-            changes.unwrap_or_default()
+            let changes = watched::changes(&known, &now);
+            *known = now;
+            changes
         };
         if changes.is_empty() {
             return Ok(());
@@ -276,7 +290,7 @@ impl Client {
             |(path, kind): &(PathBuf, u8)| json!({ "uri": text::address(path), "type": kind });
         let changes: Vec<Value> = changes.iter().map(change).collect();
         let mut news = self.desk.board.watch();
-        self.tell(WATCHED, json!({ "changes": changes })).await?;
+        slot.notify(WATCHED, &json!({ "changes": changes }));
         if !self.pulls() {
             // What it says of open files may be other now; it may as well stay as it is.
             drop(tokio::time::timeout(LEAST, news.changed()).await);
@@ -286,7 +300,7 @@ impl Client {
 
     /// Closes a file.
     pub(crate) async fn close(&self, path: &Path) -> Result<(), LspError> {
-        let slot = self.peer.slot().await.map_err(|error| self.failed(error))?;
+        let slot = self.slot().await?;
         let note = self.documents().close(path);
         if let Some(Note { method, params }) = note {
             slot.notify(method, &params);
@@ -360,143 +374,6 @@ impl Client {
         self.documents().paths()
     }
 
-    /// Waits for what it began because files were saved, after `begun` pieces of work.
-    pub(crate) async fn checked(&self, begun: u64, deadline: Instant) {
-        if !self.hears_of_saving() {
-            return;
-        }
-        let mut work = self.desk.watch_work();
-        let soon = deadline.min(Instant::now() + BEGINNING);
-        let begins = timeout_at(soon, work.wait_for(|work| work.begun > begun)).await;
-        if !begins.is_ok_and(|begins| begins.is_ok()) {
-            return;
-        }
-        let ends = timeout_at(deadline, work.wait_for(Work::is_done)).await;
-        if ends.is_ok_and(|ends| ends.is_ok()) {
-            // What it has found follows.
-            tokio::time::sleep(QUIET_WITH_VERSION).await;
-        }
-    }
-
-    fn hears_of_saving(&self) -> bool {
-        self.can.save().is_some() || self.desk.is_registered("textDocument/didSave")
-    }
-
-    fn pulls(&self) -> bool {
-        self.can.has("diagnosticProvider") || self.desk.is_registered(PULL)
-    }
-
-    /// Waits until it has said what it thinks of a file that was brought up to date when `since` was the
-    /// board's number; not beyond `deadline`, and not longer than it needs.
-    pub(crate) async fn settled(
-        &self,
-        path: &Path,
-        (synced, since): (Synced, u64),
-        deadline: Instant,
-    ) -> Fresh {
-        if self.pulls() {
-            return self.pull(path, deadline).await;
-        }
-        let posted = self.posted(path);
-        if !synced.is_news && posted.is_known() {
-            return Fresh::Yes;
-        }
-        let (began, latest) = (Instant::now(), deadline);
-        let left = latest.saturating_duration_since(began);
-        let deadline = began + self.patience().min(left);
-        let is_fresh = |posted: &Posted| {
-            let newer = posted.told > since || (!synced.is_news && posted.is_known());
-            newer && posted.version.is_none_or(|version| version >= synced.version)
-        };
-        let mut news = self.desk.board.watch();
-        loop {
-            news.mark_unchanged();
-            if is_fresh(&self.posted(path)) {
-                break;
-            }
-            let waited = tokio::select! {
-                waited = timeout_at(deadline, news.changed()) => waited,
-                () = self.peer.closed() => return Fresh::Unknown,
-                // One that has just begun may say only now that it must be asked.
-                () = self.desk.has_registered(PULL) => return self.pull(path, latest).await,
-            };
-            if !matches!(waited, Ok(Ok(()))) {
-                self.tempo().silent += 1;
-                return Fresh::Unknown;
-            }
-        }
-        self.heard(began.elapsed());
-        loop {
-            let posted = self.posted(path);
-            let quiet = match (self.desk.work().is_some(), posted.version) {
-                (true, _) => QUIET_AT_WORK,
-                (false, Some(_)) => QUIET_WITH_VERSION,
-                (false, None) => QUIET,
-            };
-            let until = deadline.min(Instant::now() + quiet);
-            let more = async {
-                while self.posted(path).told == posted.told && news.changed().await.is_ok() {}
-            };
-            if timeout_at(until, more).await.is_err() || self.is_lost() {
-                return Fresh::Yes;
-            }
-        }
-    }
-
-    async fn pull(&self, path: &Path, deadline: Instant) -> Fresh {
-        /// The server has changed its mind about what it was asked; it is to be asked again.
-        const ASK_AGAIN: [i64; 2] = [-32801, -32802];
-        let began = Instant::now();
-        loop {
-            let posted = self.posted(path);
-            let mut params = json!({ "textDocument": { "uri": text::address(path) } });
-            if let Some(id) = &posted.result_id {
-                params["previousResultId"] = json!(id);
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.peer.request(PULL, params, left).await {
-                Ok(answer) => {
-                    let Ok(pulled) = serde_json::from_value::<Pulled>(answer) else {
-                        return Fresh::Unknown;
-                    };
-                    let says_nothing = pulled.kind != "unchanged" && pulled.items.is_empty();
-                    let found = (pulled.kind != "unchanged").then_some(pulled.items);
-                    self.desk.board.pull(path, found, pulled.result_id);
-                    // Whoever still reads the project has nothing to say of what it does not know yet.
-                    if !says_nothing || self.desk.work().is_none() {
-                        return Fresh::Yes;
-                    }
-                    if !pause(deadline.min(began + self.patience())).await {
-                        self.tempo().silent += 1;
-                        return Fresh::Unknown;
-                    }
-                }
-                Err(RpcError::Refused(Fault { code, .. })) if ASK_AGAIN.contains(&code) => {
-                    if !pause(deadline).await {
-                        return Fresh::Unknown;
-                    }
-                }
-                Err(_) => return Fresh::Unknown,
-            }
-        }
-    }
-
-    /// How long its complaints are worth waiting for. One that has always said something will say something, on
-    /// a busy machine later than ever before. Of one that may say nothing: three times the longest it ever took.
-    fn patience(&self) -> Duration {
-        let tempo = self.tempo();
-        match tempo.slowest {
-            _ if tempo.silent < 2 => MOST,
-            Some(slowest) => (slowest * 3).max(LEAST),
-            None => LEAST,
-        }
-    }
-
-    fn heard(&self, took: Duration) {
-        let mut tempo = self.tempo();
-        tempo.slowest = Some(tempo.slowest.map_or(took, |slowest| slowest.max(took)));
-    }
-
     fn documents(&self) -> MutexGuard<'_, Documents> {
         self.documents.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -504,15 +381,6 @@ impl Client {
     fn tempo(&self) -> MutexGuard<'_, Tempo> {
         self.tempo.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Waits a moment before something is asked again; false where there is no time for that.
-async fn pause(deadline: Instant) -> bool {
-    let again = Instant::now() + Duration::from_millis(100);
-    if again < deadline {
-        tokio::time::sleep_until(again).await;
-    }
-    again < deadline
 }
 
 /// A file's text; none for what is too long or no text.
@@ -540,7 +408,7 @@ fn greeting(spec: &Spec, root: &Path) -> Value {
             "general": { "positionEncodings": ["utf-8", "utf-16"] },
             "window": { "workDoneProgress": true },
             "workspace": {
-                "applyEdit": false,
+                "applyEdit": true,
                 "configuration": true,
                 "workspaceFolders": true,
                 "didChangeConfiguration": { "dynamicRegistration": true },

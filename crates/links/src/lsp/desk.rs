@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -14,6 +15,8 @@ use crate::rpc::{Fault, Handler};
 
 /// Registrations a server may have at once.
 const REGISTERED: usize = 500;
+/// Edits of one command that are heard: more than one is too many already.
+const WANTED: usize = 2;
 /// Pieces of work a server may report at once.
 const AT_WORK: usize = 100;
 
@@ -25,8 +28,35 @@ pub(crate) struct Desk {
     root: PathBuf,
     settings: Value,
     /// What it wants to be told or asked, by the number of the registration.
-    registered: watch::Sender<BTreeMap<String, String>>,
+    registered: watch::Sender<BTreeMap<String, Registered>>,
     work: watch::Sender<Work>,
+    /// Edits it wants made, while somebody has it work some out.
+    wanted: Mutex<Option<Vec<Value>>>,
+}
+
+/// Edits that a server wants made are heard for as long as this is kept.
+#[derive(Debug)]
+pub(crate) struct Catching<'a>(&'a Desk);
+
+impl Catching<'_> {
+    /// Those it has wanted so far.
+    pub(crate) fn take(&self) -> Vec<Value> {
+        self.0.wanted().as_mut().map(std::mem::take).unwrap_or_default()
+    }
+}
+
+impl Drop for Catching<'_> {
+    fn drop(&mut self) {
+        *self.0.wanted() = None;
+    }
+}
+
+/// What a server has registered for.
+#[derive(Debug)]
+struct Registered {
+    method: String,
+    /// Whether what it says of one file depends on others.
+    looks_across_files: bool,
 }
 
 /// What a server works on.
@@ -54,19 +84,35 @@ impl Desk {
             settings,
             registered: watch::channel(BTreeMap::new()).0,
             work: watch::channel(Work::default()).0,
+            wanted: Mutex::default(),
         }
+    }
+
+    /// Hears from here on which edits it wants made. They are made by none but a tool, once the lock was asked.
+    pub(crate) fn catch(&self) -> Catching<'_> {
+        *self.wanted() = Some(Vec::new());
+        Catching(self)
+    }
+
+    fn wanted(&self) -> MutexGuard<'_, Option<Vec<Value>>> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether it has registered for a method since it began.
     pub(crate) fn is_registered(&self, method: &str) -> bool {
-        self.registered.borrow().values().any(|known| known == method)
+        self.registered.borrow().values().any(|known| known.method == method)
     }
 
     /// Waits until it has registered for a method.
     pub(crate) async fn has_registered(&self, method: &str) {
         let mut registered = self.registered.subscribe();
         // Its sender is our own.
-        registered.wait_for(|all| all.values().any(|known| known == method)).await.ok();
+        registered.wait_for(|all| all.values().any(|known| known.method == method)).await.ok();
+    }
+
+    /// Whether it has registered to be asked about files whose errors depend on others.
+    pub(crate) fn looks_across_files(&self) -> bool {
+        self.registered.borrow().values().any(|known| known.looks_across_files)
     }
 
     /// What it works on, in its own words.
@@ -91,7 +137,9 @@ impl Desk {
                 let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
                 let (Some(id), Some(method)) = (text("id"), text("method")) else { continue };
                 if list == "registrations" && registered.len() < REGISTERED {
-                    registered.insert(id, method);
+                    let depends = item.pointer("/registerOptions/interFileDependencies");
+                    let looks_across_files = depends == Some(&Value::Bool(true));
+                    registered.insert(id, Registered { method, looks_across_files });
                 } else {
                     registered.remove(&id);
                 }
@@ -157,6 +205,9 @@ impl Desk {
             }
             // A file changes only through a tool, after the lock was asked.
             "workspace/applyEdit" => {
+                if let Some(wanted) = self.wanted().as_mut().filter(|it| it.len() < WANTED) {
+                    wanted.push(params.get("edit").cloned().unwrap_or_default());
+                }
                 let why = "edits are made by the client's own tools only";
                 Ok(json!({ "applied": false, "failureReason": why }))
             }
@@ -233,6 +284,13 @@ mod tests {
     fn nobody_edits_behind_the_locks_back() {
         let answer = desk().answer("workspace/applyEdit", &json!({ "edit": {} })).unwrap();
         assert_eq!(answer["applied"], false);
-        assert!(desk().answer("workspace/nonsense", &Value::Null).is_err());
+        let desk = desk();
+        let catching = desk.catch();
+        let answer = desk.answer("workspace/applyEdit", &json!({ "edit": { "a": 1 } })).unwrap();
+        assert_eq!((&answer["applied"], catching.take()), (&json!(false), vec![json!({ "a": 1 })]));
+        drop(catching);
+        desk.answer("workspace/applyEdit", &json!({ "edit": {} })).unwrap();
+        assert!(desk.catch().take().is_empty());
+        assert!(desk.answer("workspace/nonsense", &Value::Null).is_err());
     }
 }

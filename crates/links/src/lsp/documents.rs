@@ -17,6 +17,9 @@ const OPEN: usize = 64;
 pub(crate) struct Documents {
     open: HashMap<PathBuf, Document>,
     uses: u64,
+    /// The newest version of any file: a file that is opened again goes on from there, so that of two versions the
+    /// greater is the later one.
+    newest: i64,
 }
 
 #[derive(Debug)]
@@ -59,7 +62,7 @@ impl Documents {
         self.open.get(path).map(|document| document.version)
     }
 
-    /// Brings a file up to date, and says what to tell the server.
+    /// Brings a file up to date, and says what to tell the server, who does not hear of the mark a text may begin with.
     pub(crate) fn update(
         &mut self,
         path: &Path,
@@ -68,21 +71,24 @@ impl Documents {
         (sync, units): (Sync, Units),
     ) -> (Synced, Option<Note>) {
         self.uses += 1;
-        let uri = text::address(path);
+        let (uri, new) = (text::address(path), text::bare(new));
         let Some(document) = self.open.get_mut(path) else {
-            let document =
-                Document { text: new.to_owned(), version: 1, used: self.uses, stamp: None };
+            self.newest += 1;
+            let version = self.newest;
+            let document = Document { text: new.to_owned(), version, used: self.uses, stamp: None };
             self.open.insert(path.to_owned(), document);
-            let item = json!({ "uri": uri, "languageId": language, "version": 1, "text": new });
+            let item =
+                json!({ "uri": uri, "languageId": language, "version": version, "text": new });
             let params = json!({ "textDocument": item });
             let note = Note { method: "textDocument/didOpen", params };
-            return (Synced { version: 1, is_news: true }, Some(note));
+            return (Synced { version, is_news: true }, Some(note));
         };
         document.used = self.uses;
         if document.text == new {
             return (Synced { version: document.version, is_news: false }, None);
         }
-        document.version += 1;
+        self.newest += 1;
+        document.version = self.newest;
         document.stamp = None;
         let change = match sync {
             Sync::Incremental => units.change(&document.text, new),
@@ -145,6 +151,20 @@ mod tests {
         assert_eq!(synced, Synced { version: 2, is_news: true });
         assert_eq!(note.params["contentChanges"][0]["text"], "two\n");
         assert_eq!(note.params["contentChanges"][0]["range"]["start"]["line"], 1);
+    }
+
+    #[test]
+    fn a_file_that_is_opened_again_has_a_later_version() {
+        let mut documents = Documents::default();
+        let path = Path::new("/x/a.py");
+        let version = |documents: &mut Documents, text: &str| {
+            documents.update(path, text, "python", HOW).0.version
+        };
+        let first = version(&mut documents, "one");
+        let second = version(&mut documents, "two");
+        documents.close(path);
+        let third = version(&mut documents, "three");
+        assert!(first < second && second < third);
     }
 
     #[test]

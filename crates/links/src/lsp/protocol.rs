@@ -12,20 +12,20 @@ use serde_json::Value;
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-pub struct Position {
+pub(crate) struct Position {
     /// Lines before it.
-    pub line: u32,
+    pub(crate) line: u32,
     /// Units before it in its line.
-    pub character: u32,
+    pub(crate) character: u32,
 }
 
 /// From one place to another, the latter not included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Range {
+pub(crate) struct Range {
     /// Its first place.
-    pub start: Position,
+    pub(crate) start: Position,
     /// The place after its last.
-    pub end: Position,
+    pub(crate) end: Position,
 }
 
 /// A range in a file.
@@ -83,11 +83,11 @@ pub(crate) struct Pulled {
 /// A piece of text to replace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TextEdit {
+pub(crate) struct TextEdit {
     /// What to replace.
-    pub range: Range,
+    pub(crate) range: Range,
     /// With what.
-    pub new_text: String,
+    pub(crate) new_text: String,
 }
 
 /// A symbol in the outline of a file.
@@ -144,6 +144,30 @@ pub(crate) struct CodeAction {
     pub(crate) arguments: Value,
     #[serde(default)]
     pub(crate) disabled: Value,
+    #[serde(default)]
+    pub(crate) data: Value,
+}
+
+/// Something a server does when it is told to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ServerCommand {
+    pub(crate) command: String,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub(crate) arguments: Value,
+}
+
+impl CodeAction {
+    /// The command that does it, or that follows its edit: it may stand in an action or in place of one.
+    pub(crate) fn command(&self) -> Option<ServerCommand> {
+        match &self.command {
+            Value::String(command) => {
+                let arguments = self.arguments.clone();
+                Some(ServerCommand { command: command.clone(), arguments })
+            }
+            Value::Object(_) => serde_json::from_value(self.command.clone()).ok(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+        }
+    }
 }
 
 /// What a server can do, as it said when it began.
@@ -183,6 +207,17 @@ impl Capabilities {
             Value::Object(how) => Some(how.get("includeText") == Some(&Value::Bool(true))),
             Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
         }
+    }
+
+    /// Whether it can be told to do something by this name.
+    pub(crate) fn does(&self, command: &str) -> bool {
+        let all = self.0.pointer("/executeCommandProvider/commands").and_then(Value::as_array);
+        all.into_iter().flatten().any(|known| known == command)
+    }
+
+    /// Whether what is wrong in one file depends on others.
+    pub(crate) fn looks_across_files(&self) -> bool {
+        self.0.pointer("/diagnosticProvider/interFileDependencies") == Some(&Value::Bool(true))
     }
 
     /// Whether actions come without their edit at first.

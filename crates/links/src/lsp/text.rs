@@ -1,4 +1,7 @@
-//! Places in a text: bytes here, UTF-8 or UTF-16 units over the wire, and files as addresses.
+//! Places in a text: bytes here, units that were agreed on over the wire, and files as addresses.
+//!
+//! A server is told a text without the mark at its beginning, as editors do: all places here mean the text without it,
+//! but for [`apply`], which is given the file as it is.
 
 use std::path::{Path, PathBuf};
 
@@ -9,21 +12,27 @@ use super::protocol::{Position, Range, TextEdit};
 
 /// The units in which a server counts within a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Units {
+pub(crate) enum Units {
     /// Bytes.
     Utf8,
     /// What the protocol counts in unless both sides agree otherwise.
     Utf16,
+    /// Letters.
+    Utf32,
 }
 
 impl Units {
-    /// What a server chose of what we offered.
+    /// What a server chose.
     pub(crate) fn named(name: Option<&str>) -> Self {
-        if name == Some("utf-8") { Self::Utf8 } else { Self::Utf16 }
+        match name {
+            Some("utf-8") => Self::Utf8,
+            Some("utf-32") => Self::Utf32,
+            Some(_) | None => Self::Utf16,
+        }
     }
 
     /// The place of a byte.
-    pub fn position(self, text: &str, byte: usize) -> Position {
+    pub(crate) fn position(self, text: &str, byte: usize) -> Position {
         let byte = floor(text, byte.min(text.len()));
         let start = text[..byte].rfind('\n').map_or(0, |feed| feed + 1);
         let line = text[..start].bytes().filter(|&byte| byte == b'\n').count();
@@ -32,35 +41,38 @@ impl Units {
     }
 
     /// The byte at a place; one past the end of its line means that end, one past the last line the text's.
-    pub fn byte(self, text: &str, place: Position) -> usize {
+    pub(crate) fn byte(self, text: &str, place: Position) -> usize {
         let Some(start) = line_start(text, place.line as usize) else { return text.len() };
         let line = text[start..].split('\n').next().unwrap_or_default();
         let line = line.strip_suffix('\r').unwrap_or(line);
         let wanted = place.character as usize;
-        match self {
-            Self::Utf8 => start + floor(line, wanted.min(line.len())),
-            Self::Utf16 => {
-                let mut units = 0;
-                for (at, letter) in line.char_indices() {
-                    if units + letter.len_utf16() > wanted {
-                        return start + at;
-                    }
-                    units += letter.len_utf16();
-                }
-                start + line.len()
+        let mut units = 0;
+        for (at, letter) in line.char_indices() {
+            units += self.width(letter);
+            if units > wanted {
+                return start + at;
             }
+        }
+        start + line.len()
+    }
+
+    fn width(self, letter: char) -> usize {
+        match self {
+            Self::Utf8 => letter.len_utf8(),
+            Self::Utf16 => letter.len_utf16(),
+            Self::Utf32 => 1,
         }
     }
 
     fn count(self, text: &str) -> usize {
-        match self {
-            Self::Utf8 => text.len(),
-            Self::Utf16 => text.chars().map(char::len_utf16).sum(),
-        }
+        text.chars().map(|letter| self.width(letter)).sum()
     }
 
     /// The one change that makes `after` of `before`, as `didChange` wants it.
     pub(crate) fn change(self, before: &str, after: &str) -> Value {
+        if has_odd_lines(before) {
+            return json!({ "text": after });
+        }
         let (head, old, new) = differing(before, after);
         let start = self.position(before, head);
         let end = self.position(before, head + old.len());
@@ -100,10 +112,34 @@ pub enum EditError {
     /// One ends before it begins.
     #[error("an edit ends before it begins")]
     Backwards,
+    /// They mean another text.
+    #[error("it has just been changed; try again")]
+    Stale,
+    /// Nobody knows which line is meant.
+    #[error("its lines end in ways that are not counted alike everywhere; change it with edit")]
+    OddLines,
 }
 
-/// A text with edits made, all of which mean the text as it is.
-pub fn apply(text: &str, edits: &[TextEdit], units: Units) -> Result<String, EditError> {
+/// The mark some files begin with.
+const MARK: char = '\u{feff}';
+
+/// A text without the mark at its beginning.
+pub(crate) fn bare(text: &str) -> &str {
+    text.strip_prefix(MARK).unwrap_or(text)
+}
+
+/// Whether some of a text's lines end in a way that one server counts and another does not.
+fn has_odd_lines(text: &str) -> bool {
+    let is_alone = |(at, _): (usize, &str)| !text[at + 1..].starts_with('\n');
+    text.contains(['\u{2028}', '\u{2029}']) || text.match_indices('\r').any(is_alone)
+}
+
+/// A file's text with edits made, all of which mean the text as it is.
+pub(crate) fn apply(file: &str, edits: &[TextEdit], units: Units) -> Result<String, EditError> {
+    let text = bare(file);
+    if has_odd_lines(text) {
+        return Err(EditError::OddLines);
+    }
     let place = |edit: &TextEdit| {
         let (start, end) = (units.byte(text, edit.range.start), units.byte(text, edit.range.end));
         (start, end)
@@ -114,7 +150,8 @@ pub fn apply(text: &str, edits: &[TextEdit], units: Units) -> Result<String, Edi
     placed.sort_by_key(|(range, _)| *range);
     // Servers that ask several parts of theirs may say the same twice.
     placed.dedup_by(|one, other| one == other && one.0.0 < one.0.1);
-    let (mut changed, mut done) = (String::with_capacity(text.len()), 0);
+    let (mut changed, mut done) = (String::with_capacity(file.len()), 0);
+    changed.push_str(&file[..file.len() - text.len()]);
     for ((start, end), edit) in placed {
         if end < start {
             return Err(EditError::Backwards);
@@ -187,6 +224,26 @@ mod tests {
         assert_eq!(Units::Utf8.byte(text, Position { line: 9, character: 0 }), text.len());
         let inside = Position { line: 1, character: 1 };
         assert_eq!(Units::Utf16.byte(text, inside), 2, "half a letter is no place");
+        assert_eq!(Units::Utf32.position(text, b), Position { line: 1, character: 3 });
+        assert_eq!(Units::Utf32.byte(text, Position { line: 1, character: 3 }), b);
+        assert_eq!(Units::named(Some("utf-32")), Units::Utf32);
+    }
+
+    #[test]
+    fn the_mark_of_a_file_is_not_counted_and_stays() {
+        let start = Position::default();
+        let end = Position { line: 0, character: 1 };
+        let edits = [TextEdit { range: Range { start, end }, new_text: "b".to_owned() }];
+        assert_eq!(apply("\u{feff}a = 1\n", &edits, Units::Utf16).unwrap(), "\u{feff}b = 1\n");
+    }
+
+    #[test]
+    fn lines_that_are_not_counted_alike_are_not_counted() {
+        for text in ["a\rb\n", "a\u{2028}b\n", "a\r"] {
+            assert_eq!(Units::Utf8.change(text, "x"), json!({ "text": "x" }), "{text:?}");
+            assert_eq!(apply(text, &[], Units::Utf8), Err(EditError::OddLines), "{text:?}");
+        }
+        assert!(!has_odd_lines("a\r\nb\n"));
     }
 
     #[test]
@@ -216,9 +273,9 @@ mod tests {
 
         #[test]
         fn a_change_makes_the_new_text_of_the_old(
-            before in "(a|b|é|😀|\n|\r\n){0,40}", after in "(a|b|é|😀|\n|\r\n){0,40}", utf8 in any::<bool>(),
+            before in "(a|b|é|😀|\n|\r\n){0,40}", after in "(a|b|é|😀|\n|\r\n){0,40}", units in 0_usize..3,
         ) {
-            let units = if utf8 { Units::Utf8 } else { Units::Utf16 };
+            let units = [Units::Utf8, Units::Utf16, Units::Utf32][units];
             let change = units.change(&before, &after);
             let edit = TextEdit {
                 range: serde_json::from_value(change["range"].clone()).unwrap(),
@@ -230,7 +287,7 @@ mod tests {
         #[test]
         fn a_place_leads_back_to_its_byte(text in "[a\n é😀]{0,40}", at in 0_usize..200) {
             let byte = floor(&text, at.min(text.len()));
-            for units in [Units::Utf8, Units::Utf16] {
+            for units in [Units::Utf8, Units::Utf16, Units::Utf32] {
                 prop_assert_eq!(units.byte(&text, units.position(&text, byte)), byte);
             }
         }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use base::Block;
 use guard::Action;
-use links::lsp::{self, Rewrite};
+use links::lsp::Rewrite;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -96,11 +96,11 @@ impl Foreseen {
     /// Works out every file's new text.
     pub(super) fn of(rewrite: &Rewrite, workspace: &Workspace) -> Result<Self, ToolError> {
         let mut files = Vec::new();
-        for (path, edits) in &rewrite.files {
-            let target = Target::from(path.display().to_string());
+        for file in &rewrite.files {
+            let target = Target::from(file.path.display().to_string());
             let before = content(workspace, target.spot(&workspace.fence)?)?;
-            let after = lsp::apply(&before, edits, rewrite.units).map_err(|error| {
-                let name = name(workspace, path);
+            let after = rewrite.apply(file, &before).map_err(|error| {
+                let name = name(workspace, &file.path);
                 ToolError::Refused(format!("nothing was changed: {name}: {error}"))
             })?;
             if before != after {
@@ -115,11 +115,14 @@ impl Foreseen {
         self.0.is_empty()
     }
 
-    /// Every file that changes.
+    /// Every file that changes; its lines are shown, so it is read as well.
     pub(super) fn actions(&self, workspace: &Workspace) -> Result<Vec<Action>, ToolError> {
-        let action =
-            |file: &Foreseeable| Ok(Action::Edit(file.target.spot(&workspace.fence)?.clone()));
-        self.0.iter().map(action).collect()
+        let mut actions = Vec::new();
+        for file in &self.0 {
+            let spot = file.target.spot(&workspace.fence)?;
+            actions.extend([Action::Read(spot.clone()), Action::Edit(spot.clone())]);
+        }
+        Ok(actions)
     }
 
     /// The same as a change of files that are still what they were.

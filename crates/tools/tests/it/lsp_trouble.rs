@@ -304,10 +304,11 @@ async fn where_nobody_trusts_the_project_no_server_runs_its_code() {
     assert_eq!(lsp.fit(&project), Fit::Yes, "clangd only reads");
     let edit = |name: &str| Edited {
         path: project.join(name),
+        within: project.clone(),
         before: Some(String::new()),
         after: Some("x".to_owned()),
     };
-    lsp.after(&[edit("a.rs"), edit("a.c")], &project).await;
+    lsp.after(&[edit("a.rs"), edit("a.c")]).await;
     let ran = |program: &str| folder.path().join(format!("{program}.ran")).exists();
     while !ran("clangd") {
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -317,7 +318,7 @@ async fn where_nobody_trusts_the_project_no_server_runs_its_code() {
     let waits = states.iter().find(|it| it.name == "rust-analyzer").unwrap();
     assert_eq!(waits.state, "waits for trust: caiman trust");
     is_vouched.store(true, Ordering::Relaxed);
-    lsp.after(&[edit("a.rs")], &project).await;
+    lsp.after(&[edit("a.rs")]).await;
     while !ran("rust-analyzer") {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
