@@ -36,7 +36,7 @@ impl Policy {
     /// are not followed.
     pub fn closed_below(&self, folder: &Path, depth: Depth) -> Closed {
         let mut closed = Closed::default();
-        if !self.rules.deny.iter().any(Rule::is_about_files) {
+        if !self.closes_some() {
             return closed;
         }
         let walk = WalkBuilder::new(folder)
@@ -61,6 +61,11 @@ impl Policy {
             }
         }
         closed
+    }
+
+    /// Whether there is any deny rule about files.
+    pub fn closes_some(&self) -> bool {
+        self.rules.deny.iter().any(Rule::is_about_files)
     }
 
     /// Whether a deny rule keeps a place from being read.

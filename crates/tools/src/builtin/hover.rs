@@ -4,7 +4,7 @@ use guard::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::code::{Named, reads, refused};
+use crate::code::{Named, is_closed, reads, refused};
 use crate::lenient;
 use crate::target::Target;
 use crate::tool::{Effect, Output, Tool, ToolError};
@@ -43,9 +43,20 @@ impl Tool for Hover {
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<Output, ToolError> {
         let workspace = &ctx.workspace;
         let named = Named::find(workspace, &input.file_path, input.line, Some(&input.symbol))?;
-        let asking = workspace.code.lsp.hover(named.at());
+        let lsp = &workspace.code.lsp;
+        let asking = async {
+            // What a server tells of a symbol it takes from where the symbol comes from.
+            if ctx.policy.closes_some() {
+                let sources = lsp.sources(named.at()).await.map_err(refused)?;
+                if sources.iter().any(|place| is_closed(ctx, &place.path)) {
+                    let text = "it comes from a file that the rules keep from being read";
+                    return Err(ToolError::Refused(text.to_owned()));
+                }
+            }
+            lsp.hover(named.at()).await.map_err(refused)
+        };
         let asked = ctx.cancel.run_until_cancelled(asking).await.ok_or(ToolError::Cancelled)?;
-        let mut text = asked.map_err(refused)?;
+        let mut text = asked?;
         if text.is_empty() {
             "The server says nothing of it.".clone_into(&mut text);
         }

@@ -8,6 +8,7 @@ mod editor;
 mod format;
 mod jobs;
 mod lsp;
+mod lsp_odd;
 mod lsp_trouble;
 mod pages;
 mod past;
