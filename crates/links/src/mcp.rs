@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`connection`] | one connection to one server, which `server` opens, keeps, and opens again |
 //! | `reach`, `open`, `wire` | its settings filled in, the first words, messages over pipes and events |
-//! | `ask`, `desk`, `form`, `content` | what is asked of it, what it asks back, forms, what it says |
+//! | `ask`, `task`, `desk`, `form`, `content` | what is asked of it, what takes longer, what it asks back, forms, what it says |
 //! | `auth` | tokens for servers that want a sign-in |
 //! | `menu`, `lists`, `kept` | what it lends: asked for page by page, and kept on disk |
 //! | [`serve`] | the other way round: what we lend to others |
@@ -27,6 +27,7 @@ mod reach;
 pub mod serve;
 mod server;
 mod talk;
+mod task;
 mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +45,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use connection::{Connection, Failure};
+use connection::{Connection, Failure, Job};
 use menu::is_let_through;
 use server::Server;
 
@@ -304,7 +305,12 @@ impl Mcp {
             let opening = self.0.connection(server);
             let connection = cancel.run_until_cancelled(opening).await;
             let (server, connection) = connection.unwrap_or(Err(McpError::Cancelled))?;
-            let answer = connection.call(tool, arguments, borrower, &cancel).await;
+            let menu = server.menu();
+            let listed =
+                menu.as_ref().and_then(|menu| menu.tools.iter().find(|it| it.name == tool));
+            let is_task = listed.is_some_and(|tool| tool.is_task);
+            let job = Job { tool, is_task, arguments, borrower };
+            let answer = connection.call(job, &cancel).await;
             server.used();
             answer.map_err(|failure| failure.of(&server.name))
         })

@@ -371,6 +371,7 @@ fn all_that_a_real_server_lends_is_tried_out() {
     assert_eq!(seen["initialize"], true);
     for call in calls {
         assert_ne!(call["outcome"], "broken", "{call}");
-        assert!(call["tool"] != "echo" || call["outcome"] == "ok", "{call}");
+        let works = ["echo", "simulate-research-query"].contains(&call["tool"].as_str().unwrap());
+        assert!(!works || call["outcome"] == "ok", "{call}");
     }
 }

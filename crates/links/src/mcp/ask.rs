@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use base::TaskScope;
 use futures::future::{BoxFuture, try_join_all};
-use rmcp::model::{ClientRequest, ErrorData, InputRequiredResult, InputResponses, ServerResult};
+use rmcp::model::{
+    ClientRequest, ErrorData, InputRequiredResult, InputResponses, RequestId, ServerResult,
+};
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use tokio::time::{sleep, sleep_until};
 
@@ -14,6 +16,7 @@ use super::desk::Call;
 use super::menu::shown;
 use super::open::{broken, last_words, told};
 use super::talk::{Borrower, Elicitation, Elicited, Progress, Sampled, Sampling};
+use super::task;
 
 /// How often a server may want to know more before it answers.
 const ROUNDS: usize = 10;
@@ -80,7 +83,7 @@ impl Connection {
 
     /// Asks, and waits as long as the server shows that it works on it. Dropping the future takes the question
     /// back.
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         request: ClientRequest,
         call: &Call,
@@ -88,6 +91,7 @@ impl Connection {
     ) -> Result<ServerResult, Failure> {
         let mut options = PeerRequestOptions::no_options();
         options.meta.clone_from(&self.meta);
+        let begins_task = task::begins(&request);
         let sending = self.peer.send_request_with_option(request, options);
         let handle = match sending.await {
             Ok(handle) => handle,
@@ -97,7 +101,8 @@ impl Connection {
             }
         };
         call.sent(handle.id.clone(), handle.progress_token.clone());
-        let mut asked = Asked { handle: Some(handle), scope: &self.scope };
+        let id = handle.id.clone();
+        let mut asked = Asked { handle: Some(handle), id, call, scope: &self.scope, begins_task };
         loop {
             let Some(handle) = &mut asked.handle else { return Err(Failure::Cancelled) };
             let until = call.beat() + patience;
@@ -154,14 +159,22 @@ pub(super) fn refused(error: &ErrorData) -> Failure {
 /// A question somebody waits for; the server is told when nobody does any more.
 struct Asked<'a> {
     handle: Option<RequestHandle<RoleClient>>,
+    id: RequestId,
+    call: &'a Call,
     scope: &'a TaskScope,
+    begins_task: bool,
 }
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
+        self.call.answered(&self.id);
         let Some(handle) = self.handle.take() else { return };
         // Where the runtime ends, or the connection, the server learns of it anyway.
         if self.scope.token().is_cancelled() || tokio::runtime::Handle::try_current().is_err() {
+            return;
+        }
+        if self.begins_task {
+            self.scope.spawn(task::never_mind(handle));
             return;
         }
         self.scope.spawn(async move {

@@ -26,6 +26,7 @@ use super::menu::Menu;
 use super::open::{Attempt, last_words};
 use super::reach::Patience;
 use super::talk::{Answer, Borrower, Content, Message};
+use super::task::{self, Task};
 use super::wire::Ending;
 use super::{Outside, content, lists};
 use crate::child::{Log, Supervised};
@@ -115,6 +116,18 @@ pub struct About {
     pub has_resources: bool,
 }
 
+/// A tool to call.
+pub struct Job<'a> {
+    /// Its own name.
+    pub tool: &'a str,
+    /// Whether the server runs it only as a task.
+    pub is_task: bool,
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
+    /// Whom the server may ask meanwhile.
+    pub borrower: Arc<dyn Borrower>,
+}
+
 /// A connection to a server.
 pub struct Connection {
     pub(super) peer: Peer<RoleClient>,
@@ -200,29 +213,30 @@ impl Connection {
     }
 
     /// Has a tool called.
-    pub async fn call(
-        &self,
-        tool: &str,
-        arguments: Map<String, Value>,
-        borrower: Arc<dyn Borrower>,
-        cancel: &CancellationToken,
-    ) -> Result<Answer, Failure> {
-        let call = Call::new(borrower);
+    pub async fn call(&self, job: Job<'_>, cancel: &CancellationToken) -> Result<Answer, Failure> {
+        let call = Call::new(job.borrower.clone());
         let _seat = self.desk.seat(&call);
+        let calling = cancel.run_until_cancelled(Box::pin(self.called(&job, &call)));
+        calling.await.unwrap_or(Err(Failure::Cancelled))
+    }
+
+    async fn called(&self, job: &Job<'_>, call: &Call) -> Result<Answer, Failure> {
+        let Job { tool, is_task, arguments, .. } = job;
         let request = |more: More| {
-            let mut params = CallToolRequestParams::new(Cow::Owned(tool.to_owned()));
+            if *is_task && self.about.lifecycle == Lifecycle::Older {
+                return task::begin(tool, arguments);
+            }
+            let mut params = CallToolRequestParams::new(Cow::Owned((*tool).to_owned()));
             params.arguments = Some(arguments.clone());
             params.input_responses = more.responses;
             params.request_state = more.state;
             ClientRequest::CallToolRequest(CallToolRequest::new(params))
         };
-        let answered = self.answer(request, &call);
-        let answered = cancel.run_until_cancelled(answered).await;
-        let answered = answered.unwrap_or(Err(Failure::Cancelled))?;
-        if let ServerResult::CallToolResult(result) = answered {
-            return Ok(content::answer(result));
+        let answered = self.answer(request, call).await?;
+        match Task::of(&answered) {
+            Some(task) => self.finished(task, call).await,
+            None => Ok(content::answer_of(answered)),
         }
-        Ok(content::answer_of_value(&serde_json::to_value(answered).unwrap_or_default()))
     }
 
     /// Fetches a prompt, its arguments put in.
@@ -270,6 +284,11 @@ impl Connection {
     /// Whether the connection is lost.
     pub fn is_lost(&self) -> bool {
         self.closed.is_cancelled()
+    }
+
+    /// Whether the connection is lost, or about to be.
+    pub(super) fn is_ending(&self) -> bool {
+        self.is_lost() || self.ending.why().is_some()
     }
 
     /// Whether anybody waits for an answer.

@@ -3,7 +3,7 @@
 use base::transcript::{File, FileSource};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, Role};
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, Role, ServerResult};
 use serde_json::Value;
 
 use super::talk::{Answer, Content, Message};
@@ -11,8 +11,15 @@ use super::talk::{Answer, Content, Message};
 /// The media type of what a server does not name.
 const UNKNOWN: &str = "application/octet-stream";
 
-/// The answer to a call.
-pub(super) fn answer(result: CallToolResult) -> Answer {
+/// The answer to a call, whatever rmcp has taken it for.
+pub(super) fn answer_of(result: ServerResult) -> Answer {
+    if let ServerResult::CallToolResult(result) = result {
+        return answer(result);
+    }
+    answer_of_value(&serde_json::to_value(result).unwrap_or_default())
+}
+
+fn answer(result: CallToolResult) -> Answer {
     Answer {
         content: result.content.into_iter().map(content).collect(),
         structured: result.structured_content,

@@ -10,13 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
-    ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, CustomRequest,
-    CustomResult, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
-    ErrorCode, ErrorData, FormElicitationCapability, Implementation, InitializeRequestParams,
-    InputRequest, ListRootsResult, LoggingLevel, LoggingMessageNotificationParam,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, RequestMetaObject, Role,
-    Root, RootsCapabilities, SamplingCapability, SamplingMessage, SamplingMessageContentBlock,
-    SetLevelRequestParams, UrlElicitationCapability,
+    ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, CustomNotification,
+    CustomRequest, CustomResult, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
+    InitializeRequestParams, InputRequest, JsonObject, ListRootsResult, LoggingLevel,
+    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    RequestId, RequestMetaObject, Role, Root, RootsCapabilities, SamplingCapability,
+    SamplingMessage, SamplingMessageContentBlock, SetLevelRequestParams, TASKS_EXTENSION_ID,
+    UrlElicitationCapability,
 };
 use rmcp::service::{
     InboundStreamOrigin, NotificationContext, Peer, RequestContext, RoleClient, ServiceError,
@@ -34,6 +35,9 @@ use crate::child::Log;
 
 /// Questions of one server that are open at once; more are refused.
 const QUESTIONS: usize = 8;
+
+/// What a question about a task is marked with.
+const RELATED: &str = "io.modelcontextprotocol/related-task";
 
 /// Bytes of a word about progress that are passed on.
 const WORDS: usize = 1 << 10;
@@ -67,8 +71,13 @@ pub(super) struct Desk {
 /// Something that was asked of the server and is not answered yet.
 pub(super) struct Call {
     borrower: Arc<dyn Borrower>,
-    /// Under which names the server knows it.
-    sent: Mutex<Option<(RequestId, ProgressToken)>>,
+    /// Under which names the server knows it, as long as it owes an answer to each. The first stays: progress of a
+    /// task is told under it.
+    sent: Mutex<Vec<(RequestId, ProgressToken)>>,
+    /// The task it has become.
+    task: Mutex<Option<String>>,
+    /// Rung when the server says that the task has changed.
+    pub(super) stirred: Notify,
     /// When the server last showed that it works on it.
     beat: Mutex<Instant>,
     /// Questions of the server's about it that are open.
@@ -95,6 +104,8 @@ impl Call {
         Arc::new(Self {
             borrower,
             sent: Mutex::default(),
+            task: Mutex::default(),
+            stirred: Notify::new(),
             beat: Mutex::new(Instant::now()),
             asked: AtomicUsize::new(0),
             over: CancellationToken::new(),
@@ -103,12 +114,34 @@ impl Call {
 
     /// Notes under which names the server knows it, and that it has it from now.
     pub(super) fn sent(&self, request: RequestId, token: ProgressToken) {
-        *self.sent.lock().unwrap_or_else(PoisonError::into_inner) = Some((request, token));
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner).push((request, token));
         self.beats();
     }
 
+    /// Notes that nothing more comes under a name.
+    pub(super) fn answered(&self, request: &RequestId) {
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = sent.first().map(|(first, _)| first.clone());
+        sent.retain(|(id, _)| id != request || Some(id) == first.as_ref());
+    }
+
+    /// Notes which task it has become.
+    pub(super) fn became(&self, task: &str) {
+        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.to_owned());
+    }
+
+    fn is_task(&self, task: &str) -> bool {
+        self.task.lock().unwrap_or_else(PoisonError::into_inner).as_deref() == Some(task)
+    }
+
+    /// Passes on what the server says of where it is.
+    pub(super) fn is_at(&self, words: &str) {
+        let message = Some(shown(words, WORDS));
+        self.borrower.progress(Progress { done: None, total: None, message });
+    }
+
     fn is_sent_as(&self, is_it: impl Fn(&(RequestId, ProgressToken)) -> bool) -> bool {
-        self.sent.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(is_it)
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_it)
     }
 
     /// When the server last showed that it works on it; now, while it waits for us.
@@ -119,7 +152,7 @@ impl Call {
         *self.beat.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn beats(&self) {
+    pub(super) fn beats(&self) {
         *self.beat.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 }
@@ -202,9 +235,14 @@ impl Desk {
         true
     }
 
-    /// The call that a question is about: the one whose stream it came on, else the newest.
+    /// The call that a question is about: the one whose task it names or whose stream it came on, else the newest.
     fn call(&self, context: &RequestContext<RoleClient>) -> Option<Arc<Call>> {
         let calls = self.lock();
+        let task = context.meta.0.0.get(RELATED).and_then(|task| task.get("taskId")?.as_str());
+        let is_its = |call: &&Arc<Call>| task.is_some_and(|task| call.is_task(task));
+        if let Some(call) = calls.values().find(is_its) {
+            return Some(call.clone());
+        }
         let origin = context.extensions.get::<InboundStreamOrigin>();
         if let Some(InboundStreamOrigin::OutboundRequest(request)) = origin {
             let is_it = |call: &&Arc<Call>| call.is_sent_as(|(id, _)| id == request);
@@ -297,6 +335,7 @@ impl ClientHandler for Desk {
         can.sampling = Some(SamplingCapability::default());
         let forms = ElicitationCapability::new().with_form(FormElicitationCapability::new());
         can.elicitation = Some(forms.with_url(UrlElicitationCapability::new()));
+        can.extensions = Some([(TASKS_EXTENSION_ID.to_owned(), JsonObject::new())].into());
         let us = Implementation::new("caiman", env!("CARGO_PKG_VERSION")).with_title("Caiman");
         InitializeRequestParams::new(can, us)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
@@ -360,10 +399,27 @@ impl ClientHandler for Desk {
         let Some(call) = self.lock().values().find(is_it).cloned() else { return };
         call.beats();
         call.borrower.progress(Progress {
-            done: params.progress,
+            done: Some(params.progress),
             total: params.total,
             message: params.message.map(|text| shown(&text, WORDS)),
         });
+    }
+
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        if notification.method != "notifications/tasks/status" {
+            return;
+        }
+        let params = notification.params.unwrap_or_default();
+        let Some(task) = params.get("taskId").and_then(Value::as_str) else { return };
+        let call = self.lock().values().find(|call| call.is_task(task)).cloned();
+        if let Some(call) = call {
+            call.beats();
+            call.stirred.notify_one();
+        }
     }
 
     async fn on_logging_message(

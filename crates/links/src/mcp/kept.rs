@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::menu::Menu;
 
 /// Counted up when what is kept changes its meaning.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Files that are larger are not ours.
 const LARGEST: u64 = 16 << 20;
 
@@ -110,6 +110,7 @@ mod tests {
             description: "d".to_owned(),
             schema: serde_json::json!({ "type": "object" }),
             says_it_reads: false,
+            is_task: false,
         };
         Kept::new(true, Menu { tools: vec![tool], ..Menu::default() }, Timestamp::from_millis(7))
     }

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::connection::{Connection, Failure};
 use super::menu::{Argument, ITEMS, Menu, Prompt, Resource, Tool};
+use super::wire::EXECUTION;
 
 /// Pages of a list that are asked for.
 const PAGES: usize = 100;
@@ -124,10 +125,13 @@ impl Pages<'_> {
 
 fn tool(tool: rmcp::model::Tool) -> Tool {
     let annotations = tool.annotations.as_ref();
+    let execution = tool.meta.as_ref().and_then(|meta| meta.0.get(EXECUTION));
+    let support = execution.and_then(|execution| execution.get("taskSupport")?.as_str());
     let title = tool.title.or_else(|| annotations.and_then(|it| it.title.clone()));
     let description = tool.description.map(std::borrow::Cow::into_owned);
     Tool {
         description: description.filter(|it| !it.is_empty()).or(title).unwrap_or_default(),
+        is_task: support == Some("required"),
         says_it_reads: annotations.and_then(|it| it.read_only_hint) == Some(true),
         schema: Value::Object((*tool.input_schema).clone()),
         name: tool.name.into_owned(),

@@ -121,6 +121,8 @@ pub struct Tool {
     pub schema: Value,
     /// Whether the server says that it changes nothing. Nobody vouches for that.
     pub says_it_reads: bool,
+    /// Whether the server runs it only as a task.
+    pub is_task: bool,
 }
 
 /// A prompt of a server.
@@ -172,6 +174,7 @@ mod tests {
             description: description.to_owned(),
             schema: json!({ "type": "object" }),
             says_it_reads: false,
+            is_task: false,
         }
     }
 

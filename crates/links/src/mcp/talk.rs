@@ -72,8 +72,8 @@ pub trait Borrower: Send + Sync {
 /// How far a server is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
-    /// How much is done.
-    pub done: f64,
+    /// How much is done, if the server counts.
+    pub done: Option<f64>,
     /// Of how much, if the server knows.
     pub total: Option<f64>,
     /// What it does now.

@@ -7,6 +7,7 @@ mod events;
 mod follow;
 mod http;
 mod lines;
+mod older;
 mod parser;
 mod probe;
 
@@ -17,10 +18,13 @@ use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
 
+use older::put_right;
+
 pub(super) use events::{Events, EventsError};
 pub(super) use follow::{Astray, follow};
 pub(super) use http::Http;
 pub(super) use lines::Lines;
+pub(super) use older::EXECUTION;
 pub(super) use probe::Probe;
 
 /// The longest message that is taken; rmcp takes as much over HTTP.
@@ -128,7 +132,7 @@ fn hear(gathered: Gathered) -> Heard {
         Gathered::Whole(bytes) => {
             let bytes = bytes.trim_ascii();
             match bytes.first() {
-                Some(b'{') => match serde_json::from_slice(bytes) {
+                Some(b'{') => match serde_json::from_slice(&put_right(bytes)) {
                     Ok(message) => return Heard::Messages(vec![message]),
                     Err(error) => (answered(bytes), format!("its answer cannot be read: {error}")),
                 },

@@ -6,4 +6,5 @@ mod mcp_http;
 mod mcp_life;
 mod mcp_others;
 mod mcp_room;
+mod mcp_tasks;
 mod mcp_trouble;

@@ -68,10 +68,7 @@ async fn everything(room: &Room) {
     questions(room, &mut left).await;
     slow(room, &mut left).await;
     prompts_and_resources(room).await;
-    // What it runs as tasks, in the way of an older draft that rmcp does not speak.
-    let refused = room.call("simulate-research-query", json!({ "topic": "caimans" })).await;
-    assert!(matches!(refused, Err(McpError::Refused { .. })) || refused.unwrap().failed);
-    left.remove("simulate-research-query");
+    tasks(room, &mut left).await;
     assert_eq!(left, BTreeSet::new(), "tools nobody has called");
 }
 
@@ -165,6 +162,19 @@ async fn slow(room: &Room, left: &mut BTreeSet<&str>) {
     };
     assert_eq!(tokio::join!(calling, cancelling).0, Err(McpError::Cancelled));
     assert_eq!(room.says("echo", json!({ "message": "still here" })).await, "Echo: still here");
+    assert!(left.remove(tool));
+}
+
+async fn tasks(room: &Room, left: &mut BTreeSet<&str>) {
+    let (tool, asked) = ("simulate-research-query", Arc::new(Asked::default()));
+    let done = room.borrow(tool, json!({ "topic": "caimans" }), asked.clone()).await.unwrap();
+    assert!(words(&done).contains("Research Report: caimans"), "{done:?}");
+    let said = asked.said();
+    assert!(said.contains(&"Gathering sources...".to_owned()), "{said:?}");
+    let unclear = json!({ "topic": "python", "ambiguous": true });
+    let done = room.borrow(tool, unclear, asked.clone()).await.unwrap();
+    assert!(words(&done).contains("python (programming)"), "{done:?}");
+    assert_eq!(asked.forms.lock().unwrap().len(), 1);
     assert!(left.remove(tool));
 }
 

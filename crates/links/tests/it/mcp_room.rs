@@ -155,6 +155,14 @@ pub(crate) struct Asked {
     pub(crate) most: AtomicUsize,
 }
 
+impl Asked {
+    /// What the server said of how far it is.
+    pub(crate) fn said(&self) -> Vec<String> {
+        let progress = self.progress.lock().unwrap();
+        progress.iter().filter_map(|progress| progress.message.clone()).collect()
+    }
+}
+
 impl Borrower for Asked {
     fn progress(&self, progress: Progress) {
         self.progress.lock().unwrap().push(progress);

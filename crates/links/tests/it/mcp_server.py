@@ -7,7 +7,8 @@ import threading
 import time
 
 MODE = sys.argv[1]
-STATE = {"calls": 0, "lists": 0, "level": None, "tools": ["echo"], "answers": [], "cancelled": []}
+STATE = {"calls": 0, "lists": 0, "level": None, "tools": ["echo"], "answers": [], "cancelled": [], "polls": 0, "taken_back": []}
+TASKS = {}
 WAITING = {}
 LOCK = threading.Lock()
 
@@ -61,7 +62,73 @@ def tools(params):
             deep = {"type": "object", "properties": {"deeper": deep}}
         fat = {"type": "object", "description": "x" * 100_000}
         return {"tools": good + bad + [tool("deep", inputSchema=deep), tool("fat", inputSchema=fat)], "extra": True}
+    if MODE == "tasks":
+        return {"tools": [tool("work", execution={"taskSupport": "required"}), tool("echo", execution={"taskSupport": "optional"})]}
     return {"tools": [tool(name) for name in STATE["tools"]]}
+
+
+def task(identifier, status, message=None, **more):
+    """A task as the revision of 2025-11-25 tells of it."""
+    at = "2026-11-16T12:00:00Z"
+    told = {"taskId": identifier, "status": status, "statusMessage": message, "ttl": None, "pollInterval": 50}
+    TASKS[identifier] = {**told, "createdAt": at, "lastUpdatedAt": at, **more}
+    return TASKS[identifier]
+
+
+def seen(identifier):
+    """Waits until the client has asked how the task goes, after it has changed."""
+    now = STATE["polls"]
+    while STATE["polls"] < now + 2:
+        time.sleep(0.01)
+
+
+def work(identifier, does):
+    related = {"io.modelcontextprotocol/related-task": {"taskId": identifier}}
+    if does == "works":
+        for words_ in ["reading", "reading", "writing"]:
+            task(identifier, "working", words_)
+            seen(identifier)
+        task(identifier, "completed", result=words("worked", _meta=related))
+    if does == "asks":
+        task(identifier, "input_required", "who?")
+        while "wanted" not in TASKS[identifier]:
+            time.sleep(0.01)
+        form = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+        said = ask("elicitation/create", {"message": "who?", "requestedSchema": form, "_meta": related})
+        task(identifier, "completed", result=words(json.dumps(said), _meta=related))
+    if does == "fails":
+        task(identifier, "failed", "no paper")
+    if does == "gives-up":
+        task(identifier, "cancelled", "no time")
+    if does == "tells":
+        status = {key: value for key, value in task(identifier, "completed", result=words("told")).items() if key != "result"}
+        send(method="notifications/tasks/status", params=status)
+
+
+def tasks(method, identifier):
+    """What a task is asked, as the revision of 2025-11-25 has it."""
+    related = {"io.modelcontextprotocol/related-task": {"taskId": identifier}}
+    if method == "tasks/cancel":
+        STATE["taken_back"].append(identifier)
+        return task(identifier, "cancelled")
+    if method == "tasks/result":
+        while TASKS[identifier]["status"] in ("working", "input_required"):
+            TASKS[identifier]["wanted"] = True
+            time.sleep(0.01)
+        return TASKS[identifier].get("result")
+    STATE["polls"] += 1
+    told = {key: value for key, value in TASKS[identifier].items() if key not in ("result", "wanted")}
+    return {**told, "_meta": related}
+
+
+def begin(request):
+    identifier = f"task-{len(TASKS)}"
+    does = request["params"]["arguments"]["does"]
+    begun = dict(task(identifier, "working", pollInterval=60_000 if does == "tells" else 50))
+    if does == "late":
+        time.sleep(1)
+    send(id=request["id"], result={"task": begun, "_meta": {"io.modelcontextprotocol/model-immediate-response": "on it"}})
+    work(identifier, does)
 
 
 def call(request):
@@ -141,6 +208,14 @@ def handle(request):
     elif method == "logging/setLevel":
         STATE["level"] = params["level"]
         result = {}
+    elif method == "tools/call" and request["params"]["name"] == "work":
+        if "task" not in params:
+            return send(id=request["id"], error={"code": -32601, "message": "it runs only as a task"})
+        return begin(request)
+    elif method.startswith("tasks/"):
+        result = tasks(method, params["taskId"])
+        if result is None:
+            return send(id=request["id"], error={"code": -32603, "message": "no paper"})
     elif method == "tools/call":
         result = call(request)
         if result is None:
@@ -156,6 +231,14 @@ def handle(request):
     send(id=request["id"], result=result)
 
 
+def later(identifier, status, **more):
+    """A task as the extension of 2026-07-28 tells of it."""
+    at = "2026-11-16T12:00:00Z"
+    told = {"taskId": identifier, "status": status, "ttlMs": None, "pollIntervalMs": 50, "statusMessage": "at work"}
+    TASKS[identifier] = {**told, "createdAt": at, "lastUpdatedAt": at, **more}
+    return TASKS[identifier]
+
+
 def modern(request):
     """The lifecycle without initialize."""
     method, params = request["method"], request.get("params") or {}
@@ -169,6 +252,29 @@ def modern(request):
         form = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
         wanted = {"who": {"method": "elicitation/create", "params": {"message": "who?", "requestedSchema": form}}}
         result = {"resultType": "input_required", "inputRequests": wanted, "requestState": "sealed"}
+    elif method == "tools/call" and params["name"] == "work":
+        does = params["arguments"]["does"]
+        result = {**later(f"task-{len(TASKS)}", "working", does=does), "resultType": "task"}
+    elif method == "tasks/get":
+        STATE["polls"] += 1
+        kept = TASKS[params["taskId"]]
+        if kept["does"] == "asks" and kept["status"] == "working":
+            wanted = {"who": {"method": "elicitation/create", "params": {"message": "who?", "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}}}}
+            kept = later(kept["taskId"], "input_required", does="asks", inputRequests=wanted)
+        elif kept["does"] == "fails":
+            kept = later(kept["taskId"], "failed", does="fails", error={"code": -32603, "message": "no paper"})
+        elif kept["does"] == "works" and STATE["polls"] > 2:
+            kept = later(kept["taskId"], "completed", does="works", result=words("worked"))
+        result = {**kept, "resultType": "complete"}
+    elif method == "tasks/update":
+        said = words(json.dumps(params["inputResponses"]))
+        later(params["taskId"], "completed", does="asks", result=said)
+        result = {"resultType": "complete"}
+    elif method == "tasks/cancel":
+        STATE["taken_back"].append(params["taskId"])
+        result = {"resultType": "complete"}
+    elif method == "tools/call" and params["name"] == "recall":
+        result = {**words(json.dumps(STATE[params["arguments"]["what"]])), "resultType": "complete"}
     elif method == "tools/call" and params["name"] == "log":
         result = {**log(params["_meta"].get("io.modelcontextprotocol/logLevel")), "resultType": "complete"}
     elif method == "tools/call":

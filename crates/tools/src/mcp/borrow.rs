@@ -48,14 +48,15 @@ impl Borrower for Borrowing {
 
 /// How far a server is, in one line.
 fn how_far(progress: &Far) -> String {
-    let share = progress.total.filter(|total| *total > 0.0).map_or_else(
-        || format!("{:.0}", progress.done),
-        |total| format!("{:.0} %", (100.0 * progress.done / total).clamp(0.0, 100.0)),
-    );
-    match progress.message.as_deref().map(str::trim).filter(|words| !words.is_empty()) {
-        Some(words) => format!("{share} {words}"),
-        None => share,
-    }
+    let share = progress.done.map(|done| {
+        progress.total.filter(|total| *total > 0.0).map_or_else(
+            || format!("{done:.0}"),
+            |total| format!("{:.0} %", (100.0 * done / total).clamp(0.0, 100.0)),
+        )
+    });
+    let words = progress.message.as_deref().map(|words| words.trim().to_owned());
+    let both = share.into_iter().chain(words.filter(|words| !words.is_empty()));
+    both.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -64,12 +65,13 @@ mod tests {
 
     #[test]
     fn progress_is_told_in_one_line() {
-        let far = |done, total, message: Option<&str>| {
+        let far = |done: Option<f64>, total, message: Option<&str>| {
             how_far(&Far { done, total, message: message.map(str::to_owned) })
         };
-        assert_eq!(far(1.0, Some(4.0), Some("reading")), "25 % reading");
-        assert_eq!(far(7.0, None, None), "7");
-        assert_eq!(far(7.0, Some(0.0), Some(" ")), "7");
-        assert_eq!(far(9.0, Some(4.0), None), "100 %");
+        assert_eq!(far(Some(1.0), Some(4.0), Some("reading")), "25 % reading");
+        assert_eq!(far(Some(7.0), None, None), "7");
+        assert_eq!(far(Some(7.0), Some(0.0), Some(" ")), "7");
+        assert_eq!(far(Some(9.0), Some(4.0), None), "100 %");
+        assert_eq!(far(None, None, Some("reading")), "reading");
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use base::config::{Loaded, McpServer, nearest};
 use base::{Secret, TaskScope};
-use links::mcp::connection::{Failure as Trouble, Lifecycle};
+use links::mcp::connection::{Failure as Trouble, Job, Lifecycle};
 use links::mcp::{Account, Outside, Tool, Vault, Visitor};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -262,8 +262,13 @@ async fn called(connected: &Connected, tool: &Tool, arguments: Arguments, is_giv
     let borrower = Arc::new(Agreeable::default());
     let never = CancellationToken::new();
     let began = std::time::Instant::now();
-    let answered =
-        connected.connection.call(&tool.name, arguments.clone(), borrower.clone(), &never).await;
+    let job = Job {
+        tool: &tool.name,
+        is_task: tool.is_task,
+        arguments: arguments.clone(),
+        borrower: borrower.clone(),
+    };
+    let answered = connected.connection.call(job, &never).await;
     let ending = match answered {
         Ok(answer) if answer.failed => Ending::Failed(answer),
         Ok(answer) => Ending::Answered(answer),

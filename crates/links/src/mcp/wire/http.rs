@@ -23,7 +23,7 @@ use sse_stream::Sse;
 
 use super::follow::{Astray, follow};
 use super::parser::{Event, Parser};
-use super::{Gather, Gathered, Heard, LONGEST, hear};
+use super::{Gather, Gathered, Heard, LONGEST, hear, put_right};
 use crate::mcp::menu::cut;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -281,7 +281,7 @@ fn events(bytes: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static) ->
 
 fn sse(event: Event) -> Sse {
     let text = |data: Gathered| match data {
-        Gathered::Whole(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Gathered::Whole(bytes) => String::from_utf8_lossy(&put_right(&bytes)).into_owned(),
         overlong @ Gathered::Overlong { .. } => match hear(overlong) {
             Heard::Messages(messages) => {
                 messages.first().and_then(|it| serde_json::to_string(it).ok()).unwrap_or_default()
@@ -291,6 +291,13 @@ fn sse(event: Event) -> Sse {
     };
     let Event { name, data, id, retry } = event;
     Sse { event: name, data: data.map(text), id, retry }
+}
+
+/// The same events, with messages as rmcp keeps them whole.
+fn righted(events: EventStream) -> EventStream {
+    let text = |data: String| String::from_utf8_lossy(&put_right(data.as_bytes())).into_owned();
+    let righted = move |event: Sse| Sse { data: event.data.map(text), ..event };
+    events.map(move |event| event.map(righted)).boxed()
 }
 
 fn header_map(session: Option<Arc<str>>, token: Option<String>, custom: Headers) -> HeaderMap {
@@ -345,7 +352,9 @@ impl StreamableHttpClient for Http {
         token: Option<String>,
         headers: Headers,
     ) -> Result<EventStream, Failure> {
-        self.client.get_stream(self.at(uri), session_id, last_event_id, token, headers).await
+        let uri = self.at(uri);
+        let events = self.client.get_stream(uri, session_id, last_event_id, token, headers);
+        events.await.map(righted)
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -367,5 +376,6 @@ impl StreamableHttpClient for Http {
                 limit,
             )
             .await
+            .map(righted)
     }
 }
