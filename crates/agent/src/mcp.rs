@@ -90,11 +90,12 @@ pub(crate) fn lending(
     if kin.is_confined() || !reaches(&options.tools) {
         return Lending::none();
     }
-    let servers = options.servers.clone().unwrap_or_else(|| {
+    let mut servers = options.servers.clone().unwrap_or_else(|| {
         let mut servers = mind.mcp.names();
         servers.extend(of_plugins(mind, &mind.shelf.look(folder)));
         servers
     });
+    servers.retain(|server| mind.mcp.is_on(server));
     if servers.is_empty() {
         return Lending::none();
     }

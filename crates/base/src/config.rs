@@ -48,6 +48,7 @@ mod suggest;
 mod template;
 mod tree;
 
+pub use bans::Bans;
 pub use expand::{ExpandError, Expander};
 pub use hooks::{HOOK_EVENTS, Hook, HookFailure, HookShell};
 pub(crate) use layers::PROJECT_FILES;
@@ -110,4 +111,8 @@ pub struct Config {
     pub agents: Agents,
     /// How much may be spent.
     pub budgets: Budgets,
+    /// Servers that must not be used, wherever they are named.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub bans: Bans,
 }

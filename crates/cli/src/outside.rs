@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use base::config::Config;
 use base::config::provider::Network;
 use base::{Env, Secret};
 use guard::Runner;
@@ -13,7 +14,7 @@ use llm::credentials::Credentials;
 use crate::app::App;
 
 /// What MCP servers of this process are lent.
-pub(crate) fn of(app: &App, env: &Env) -> Outside {
+pub(crate) fn of(app: &App, settings: &Config, env: &Env) -> Outside {
     let http = Http::new();
     let dial: Dial =
         Arc::new(move |url| http.client(url, &Network::default()).map_err(|error| error.message));
@@ -25,6 +26,7 @@ pub(crate) fn of(app: &App, env: &Env) -> Outside {
         cache: app.paths.cache().join("mcp"),
         dial,
         vault: Arc::new(Keys(credentials)),
+        bans: settings.bans.clone(),
         clock: app.clock.clone(),
     }
 }

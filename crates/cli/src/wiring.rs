@@ -128,7 +128,7 @@ pub(crate) fn mind(
     let keeping = Keeping { vouched, ..Keeping::default() };
     let servers_env = guard::process::child_env(&env);
     let lsp = Lsp::kept(settings.clone(), servers_env, &TaskScope::new(), keeping);
-    let mcp = Mcp::new(outside::of(app, &env), &TaskScope::new());
+    let mcp = Mcp::new(outside::of(app, &settings, &env), &TaskScope::new());
     for (name, server) in &settings.mcp {
         mcp.add(name, server);
     }

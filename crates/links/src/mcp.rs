@@ -36,7 +36,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use base::config::McpServer;
+use base::config::{Bans, McpServer};
 use base::protocol::{ServerKind, ServerState};
 use base::{Clock, Env, TaskScope};
 use futures::future::BoxFuture;
@@ -90,6 +90,8 @@ pub struct Outside {
     pub dial: Dial,
     /// Where tokens are kept.
     pub vault: Arc<dyn Vault>,
+    /// Servers that must not be used, whoever names them.
+    pub bans: Bans,
     /// The time.
     pub clock: Clock,
 }
@@ -211,14 +213,16 @@ impl Mcp {
     }
 
     /// Makes a server known. The same name with the same settings is the same server; with others it takes the
-    /// place of the old one. Connects to nobody.
+    /// place of the old one. One that is forbidden is switched off. Connects to nobody.
     pub fn add(&self, name: &str, server: &McpServer) {
         let Hub { outside, scope, idle, news, .. } = &*self.0;
+        let disabled = server.disabled || outside.bans.forbid(name, server);
+        let server = McpServer { disabled, ..server.clone() };
         let mut servers = self.0.servers();
         if servers.get(name).is_some_and(|known| known.settings == *server) {
             return;
         }
-        let new = Server::new((name, server), outside.clone(), *idle, news.clone(), scope);
+        let new = Server::new((name, &server), outside.clone(), *idle, news.clone(), scope);
         if let Some(old) = servers.insert(name.to_owned(), Arc::new(new)) {
             old.cancel();
         }
@@ -245,6 +249,11 @@ impl Mcp {
         let on = servers.values().filter(|server| !server.settings.disabled);
         let on = on.filter(|server| !aside.contains(&server.name));
         on.map(|server| server.name.clone()).collect()
+    }
+
+    /// Whether a server is known and not switched off.
+    pub fn is_on(&self, server: &str) -> bool {
+        self.0.server(server).is_ok()
     }
 
     /// What a server lends, as far as its settings let it: as it told us, or as it told last time. None where it

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use agent::budget::Budget;
 use agent::{Coordinator, Meant, Mind, Options, Presence, Tools};
-use base::config::Config;
 use base::config::provider::{Model, Network, Quirks, Sampling, Wire};
+use base::config::{Bans, Config};
 use base::definition::shelf::Trust;
 use base::definition::{Definitions, Places, Shelf, Standing};
 use base::protocol::{Client, Delivery, EventStream, Mode, ModelChoice, Op};
@@ -211,7 +211,7 @@ fn coordinator(plan: &Plan, store: Store, server: &Server, home: &Path) -> Coord
     } else {
         Lsp::new(Arc::new(plan.config.clone()), env.clone(), &TaskScope::new())
     };
-    let mcp = Mcp::new(outside(&env, &paths, &clock), &TaskScope::new());
+    let mcp = Mcp::new(outside(&env, &paths, &clock, plan.config.bans.clone()), &TaskScope::new());
     for (name, server) in &plan.config.mcp {
         mcp.add(name, server);
     }
@@ -266,9 +266,10 @@ fn coordinator(plan: &Plan, store: Store, server: &Server, home: &Path) -> Coord
 }
 
 /// What MCP servers are lent: plain HTTP, no tokens, the home's cache.
-fn outside(env: &Env, paths: &Paths, clock: &Clock) -> Outside {
+fn outside(env: &Env, paths: &Paths, clock: &Clock, bans: Bans) -> Outside {
     let http = Http::new();
     Outside {
+        bans,
         env: env.clone(),
         child_env: env.clone(),
         folder: paths.home().to_owned(),

@@ -1,16 +1,19 @@
 //! Servers that Claude Code's settings switch off: by name, as one of `.mcp.json`, or by a list of those that are
-//! denied or allowed. They are looked at after merging, for a list may name a server of any file.
+//! denied or allowed. Those of settings are looked at after merging, for a list may name a server of any file; those
+//! that come from elsewhere ([`Bans::forbid`]) when they are made known.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::check::Owner;
+use super::servers::McpServer;
+use super::template::Template;
 use super::tree::{Kind, Node, Place};
 use crate::star;
 
-/// What the files say.
-#[derive(Default)]
-pub(super) struct Bans {
+/// Which servers are forbidden, wherever they are named.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Bans {
     /// Names, of servers of any file.
     off: Vec<Ban>,
     /// Names, of servers of `.mcp.json`.
@@ -22,11 +25,13 @@ pub(super) struct Bans {
 }
 
 /// One server, or several of a kind.
+#[derive(Debug, Clone, PartialEq)]
 struct Ban {
     whom: Whom,
     place: Place,
 }
 
+#[derive(Debug, Clone, PartialEq)]
 enum Whom {
     Name(String),
     /// The program and its arguments.
@@ -35,7 +40,39 @@ enum Whom {
     Url(String),
 }
 
+/// A server, as far as bans look at it.
+struct Suspect<'a> {
+    name: &'a str,
+    command: Option<&'a str>,
+    args: Vec<&'a str>,
+    url: Option<&'a str>,
+}
+
+impl<'a> Suspect<'a> {
+    fn of_node(name: &'a str, server: &'a Node) -> Self {
+        let args = server.table().and_then(|entry| entry.get("args"));
+        Self {
+            name,
+            command: text(server, "command"),
+            args: args.map(texts).unwrap_or_default(),
+            url: text(server, "url"),
+        }
+    }
+}
+
 impl Bans {
+    /// Whether a server must not be used that no settings file names: of the command line, a plugin, an agent, an
+    /// editor.
+    pub fn forbid(&self, name: &str, server: &McpServer) -> bool {
+        let suspect = Suspect {
+            name,
+            command: server.command.as_ref().map(Template::as_str),
+            args: server.args.iter().map(Template::as_str).collect(),
+            url: server.url.as_ref().map(Template::as_str),
+        };
+        self.place(&suspect, false).is_some()
+    }
+
     /// Takes note of what a file says. A project's list of those that are allowed is its word, and counts when
     /// the project is trusted; all others only forbid.
     pub(super) fn note(&mut self, file: &Node, owner: Owner) {
@@ -61,7 +98,8 @@ impl Bans {
             let place = brought.map_or(server.place, |node| node.place);
             let file = files.get(place.file).and_then(|file| file.file_name());
             let is_projects = file.is_some_and(|file| file == ".mcp.json");
-            let Some(place) = self.place(name, server, is_projects) else { continue };
+            let suspect = Suspect::of_node(name, server);
+            let Some(place) = self.place(&suspect, is_projects) else { continue };
             if let Some(entry) = server.table_mut() {
                 entry.insert("disabled".to_owned(), Node::new(Kind::Flag(true), place));
             }
@@ -69,13 +107,13 @@ impl Bans {
     }
 
     /// Where a server is switched off, if it is.
-    fn place(&self, name: &str, server: &Node, is_projects: bool) -> Option<Place> {
+    fn place(&self, server: &Suspect<'_>, is_projects: bool) -> Option<Place> {
         let in_project = self.off_in_project.iter().filter(|_| is_projects);
         let mut against = self.off.iter().chain(in_project).chain(&self.denied);
-        let banned = against.find(|ban| ban.whom.is(name, server)).map(|ban| ban.place);
+        let banned = against.find(|ban| ban.whom.is(server)).map(|ban| ban.place);
         let unlisted = || {
             let allowed = self.allowed.as_ref()?;
-            (!is_allowed(allowed, name, server)).then_some(self.allowed_at)
+            (!is_allowed(allowed, server)).then_some(self.allowed_at)
         };
         banned.or_else(unlisted)
     }
@@ -83,8 +121,8 @@ impl Bans {
 
 /// As at Claude Code: where the list names commands, a program must be one of them, where it names addresses, an
 /// address; only else a name is enough.
-fn is_allowed(allowed: &[Ban], name: &str, server: &Node) -> bool {
-    let is_program = text(server, "command").is_some();
+fn is_allowed(allowed: &[Ban], server: &Suspect<'_>) -> bool {
+    let is_program = server.command.is_some();
     let is_of_its_kind = |ban: &&Ban| match ban.whom {
         Whom::Command(_) => is_program,
         Whom::Url(_) => !is_program,
@@ -92,22 +130,21 @@ fn is_allowed(allowed: &[Ban], name: &str, server: &Node) -> bool {
     };
     let mut of_its_kind = allowed.iter().filter(is_of_its_kind).peekable();
     if of_its_kind.peek().is_some() {
-        return of_its_kind.any(|ban| ban.whom.is(name, server));
+        return of_its_kind.any(|ban| ban.whom.is(server));
     }
-    allowed.iter().any(|ban| ban.whom.is(name, server))
+    allowed.iter().any(|ban| ban.whom.is(server))
 }
 
 impl Whom {
-    fn is(&self, name: &str, server: &Node) -> bool {
+    fn is(&self, server: &Suspect<'_>) -> bool {
         match self {
-            Self::Name(banned) => banned == name,
+            // Claude Code calls a plugin's server `plugin:<plugin>:<server>`.
+            Self::Name(banned) => banned == server.name || banned.replace(':', "_") == server.name,
             Self::Command(banned) => {
-                let args = server.table().and_then(|entry| entry.get("args"));
-                let args = args.map(texts).unwrap_or_default();
-                let line = text(server, "command").into_iter().chain(args);
-                line.eq(banned.iter().map(String::as_str))
+                let line = server.command.iter().chain(&server.args);
+                line.copied().eq(banned.iter().map(String::as_str))
             }
-            Self::Url(pattern) => text(server, "url").is_some_and(|url| star::fits(pattern, url)),
+            Self::Url(pattern) => server.url.is_some_and(|url| star::fits(pattern, url)),
         }
     }
 }

@@ -269,7 +269,7 @@ impl Loader {
             let message = format!("needs `{}`; the entry is left out", entry.key);
             self.told(entry.place, &entry.path, message);
         }
-        let config = self.read();
+        let config = Config { bans: self.bans.clone(), ..self.read() };
         Loaded {
             config,
             problems: self.problems,

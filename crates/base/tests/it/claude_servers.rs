@@ -1,6 +1,6 @@
 //! Servers as Claude Code keeps them: whose entry counts, and which are switched off.
 
-use base::config::Loaded;
+use base::config::{Loaded, McpServer, Template};
 use serde_json::json;
 
 use crate::world::{World, file_of, told};
@@ -100,4 +100,41 @@ fn servers_that_somebody_has_switched_off_or_denied_are_off() {
     }});
     world.write("home/.claude.json", &state.to_string());
     assert!(off(&world.load("project")).contains(&"d".to_owned()));
+}
+
+#[test]
+fn what_is_forbidden_is_forbidden_to_servers_of_no_file_too() {
+    let world = World::new();
+    let program = |line: &[&str]| McpServer {
+        command: Some(Template::new(line[0])),
+        args: line[1..].iter().map(|arg| Template::new(*arg)).collect(),
+        ..McpServer::default()
+    };
+    let address = |url: &str| McpServer { url: Some(Template::new(url)), ..McpServer::default() };
+    let denied = json!({ "disabledMcpjsonServers": ["b"], "deniedMcpServers": [
+        { "serverName": "plugin:tracker:db" },
+        { "serverCommand": ["npx", "-y", "evil"] },
+        { "serverUrl": "https://*.evil.example/*" },
+    ]});
+    world.write("home/.claude/settings.json", &denied.to_string());
+    let bans = world.load("project").config.bans;
+    for (name, server, expected) in [
+        ("plugin_tracker_db", program(&["good"]), true),
+        ("tracker", program(&["good"]), false),
+        ("a", program(&["npx", "-y", "evil"]), true),
+        ("a", program(&["npx", "-y", "evil", "--more"]), false),
+        ("a", address("https://sub.evil.example/mcp"), true),
+        ("b", program(&["good"]), false),
+    ] {
+        assert_eq!(bans.forbid(name, &server), expected, "{name} {server:?}");
+    }
+    let allowed = json!({ "allowedMcpServers": [
+        { "serverName": "a" }, { "serverCommand": ["good"] },
+    ]});
+    world.write("home/.claude/settings.json", &allowed.to_string());
+    let bans = world.load("project").config.bans;
+    assert!(!bans.forbid("any", &program(&["good"])));
+    assert!(bans.forbid("a", &program(&["other"])), "a name is not enough for a program");
+    assert!(!bans.forbid("a", &address("https://x/")));
+    assert!(bans.forbid("b", &address("https://x/")));
 }

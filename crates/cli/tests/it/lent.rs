@@ -70,6 +70,26 @@ fn strict_settings_leave_out_all_other_servers() {
     assert_eq!(names, ["own"]);
 }
 
+#[test]
+fn a_server_that_is_forbidden_is_off_on_the_command_line_too() {
+    let model = Model::saying("Yes.");
+    let home = Home::of(&model);
+    let denied = json!({ "deniedMcpServers": [{ "serverName": "own" }] });
+    home.write(".claude/settings.json", &denied.to_string());
+    let servers = json!({ "own": server(&home, "own"), "other": server(&home, "other") });
+    let given = json!({ "mcpServers": servers }).to_string();
+    let run = ["run", "go", "--mcp-config", &given, "--output-format", "stream-json"];
+    for more in [&[][..], &["--strict-mcp-config"]] {
+        let done = home.run(&[&run[..], more].concat());
+        assert_eq!(done.code, 0, "{}", done.err);
+        assert!(done.err.contains("warning: the MCP server own is off"), "{}", done.err);
+        assert!(!done.err.contains("server other is off"), "{}", done.err);
+        let told = lines(&done.out)[0]["mcp_servers"].clone();
+        let own = json!({ "name": "own", "status": "disabled" });
+        assert!(told.as_array().unwrap().contains(&own), "{told}");
+    }
+}
+
 /// Ten servers, of which three never answer and two end at once.
 fn ten(home: &Home) -> Value {
     let server = |number: usize| {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use base::config::{Config, Sources, TrustSource};
 use base::definition::{Definitions, Home, Hooks, Plugin, Source, Standing, agent};
+use base::{Env, Paths};
 use serde_json::json;
 use testkit::Script;
 
@@ -94,4 +96,47 @@ async fn an_agent_of_an_untrusted_file_or_a_plugin_defines_no_server() {
         assert!(room.coordinator.servers().is_empty(), "{:?}", room.coordinator.servers());
         room.coordinator.close().await;
     }
+}
+
+#[tokio::test]
+async fn a_server_that_is_forbidden_is_started_by_no_plugin_and_no_agent() {
+    let [of_plugin, own] = [(); 2].map(|()| Lender::of_tools(&[("add", json!([]))]));
+    let agent = {
+        let servers = json!([{ "own": own.settings() }]);
+        let text =
+            format!("---\nname: counter\ndescription: x\nmcpServers: {servers}\n---\nCount.\n");
+        let standing = Standing::Trusted;
+        agent::read(&text, Home { source: Source::User, file: None, standing }).0
+    };
+    let definitions = Definitions {
+        agents: agent.into_iter().collect(),
+        ..plugin(&of_plugin, Standing::Trusted)
+    };
+    let script = Script::new()
+        .call("agent", json!({ "agent": "counter", "prompt": "count", "description": "x" }));
+    let script = script.then().text("Counted.").then().text("Done.");
+    let home = tempfile::tempdir().unwrap();
+    let denied = json!({ "deniedMcpServers": ["own", "plugin_tracker_db"] });
+    let config = forbidding(home.path(), &denied);
+    let room = Room::new(Plan { config, definitions, ..Plan::with_tools(script) }).await;
+    room.say("go").await;
+    assert_eq!(room.server.requests().len(), 3);
+    for request in 0..3 {
+        assert_eq!(lent(&room, request), Vec::<String>::new());
+    }
+    let states = room.coordinator.servers();
+    let states: Vec<_> = states.iter().map(|it| (it.name.as_str(), it.state.as_str())).collect();
+    assert_eq!(states, [("own", "switched off"), ("plugin_tracker_db", "switched off")]);
+    assert!(of_plugin.heard().is_empty() && own.heard().is_empty());
+    room.coordinator.close().await;
+}
+
+/// Settings in which Claude Code forbids something.
+fn forbidding(home: &std::path::Path, claude: &serde_json::Value) -> Config {
+    let env = Env::from_iter([("HOME", home.to_str().unwrap())]);
+    std::fs::create_dir(home.join(".claude")).unwrap();
+    std::fs::write(home.join(".claude/settings.json"), claude.to_string()).unwrap();
+    let paths = Paths::of(&env).unwrap();
+    let sources = Sources { paths, env, cwd: home.to_owned(), trust: TrustSource::default() };
+    base::config::load(&sources).config
 }

@@ -72,7 +72,7 @@ impl Server {
 
 /// What servers are lent by this command.
 pub(super) fn lent(app: &App, settings: &Config) -> Outside {
-    outside::of(app, &environment(app, settings))
+    outside::of(app, settings, &environment(app, settings))
 }
 
 /// The environment with what the settings add to it.

@@ -14,6 +14,7 @@ use guard::{Rule, Rules, Runner};
 use llm::{Reasoning, Target};
 
 use super::flags::{Asked, Limits, Lock, Turns, Voice};
+use super::servers;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::wiring;
@@ -27,6 +28,7 @@ pub(crate) fn options(
 ) -> Result<(Options, Vec<String>), Failure> {
     let settings = &loaded.config;
     let mut warnings = agents(args.place.agents.as_deref())?;
+    warnings.extend(servers::forbidden(settings));
     let chosen = wiring::chosen(settings, &target);
     let (system_prompt, append_prompt) = prompts(app, args.voice)?;
     let options = Options {

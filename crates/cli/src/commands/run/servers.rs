@@ -40,6 +40,19 @@ pub(crate) fn of_flags(
     Ok(place.strict_mcp_config.then(|| names().map(|(name, _)| name.clone()).collect()))
 }
 
+/// What is said of servers of the command line that must not be used. Those of settings are off already.
+pub(super) fn forbidden(settings: &Config) -> Vec<String> {
+    let on = settings.mcp.iter().filter(|(_, server)| !server.disabled);
+    let forbidden = on.filter(|(name, server)| settings.bans.forbid(name, server));
+    let told = |name: &String| {
+        format!(
+            "warning: the MCP server {name} is off: the settings of Claude Code forbid it \
+             (deniedMcpServers, allowedMcpServers, disabledMcpServers)"
+        )
+    };
+    forbidden.map(|(name, _)| told(name)).collect()
+}
+
 /// How servers are, for the line that begins an exchange.
 pub(super) fn told(mcp: &Mcp) -> Vec<Value> {
     let states = mcp.states();

@@ -144,6 +144,7 @@ impl Vault for Nothing {
 
 fn outside() -> Outside {
     Outside {
+        bans: base::config::Bans::default(),
         env: base::Env::from_iter([("ID", "from-env")]),
         child_env: base::Env::default(),
         folder: "/".into(),
