@@ -11,7 +11,9 @@
 //! | `sampling` | answers of a model for servers |
 //! | `prompts` | prompts of servers as slash commands |
 //! | `mention` | resources named in a prompt |
+//! | `fetch` | whom servers may ask back while they give one of those |
 
+mod fetch;
 mod mention;
 mod offer;
 pub(crate) mod prompts;

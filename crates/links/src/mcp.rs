@@ -219,7 +219,7 @@ impl Mcp {
         let disabled = server.disabled || outside.bans.forbid(name, server);
         let server = McpServer { disabled, ..server.clone() };
         let mut servers = self.0.servers();
-        if servers.get(name).is_some_and(|known| known.settings == *server) {
+        if servers.get(name).is_some_and(|known| known.settings == server) {
             return;
         }
         let new = Server::new((name, &server), outside.clone(), *idle, news.clone(), scope);
@@ -325,29 +325,31 @@ impl Mcp {
         })
     }
 
-    /// Fetches a prompt, its arguments put in.
+    /// Fetches a prompt, its arguments put in. Dropping the future takes it back.
     pub fn prompt<'a>(
         &'a self,
         server: &'a str,
         name: &'a str,
         arguments: Map<String, Value>,
+        borrower: Arc<dyn Borrower>,
     ) -> BoxFuture<'a, Result<Vec<Message>, McpError>> {
         Box::pin(async move {
             let (server, connection) = self.0.connection(server).await?;
-            let messages = connection.prompt(name, arguments).await;
+            let messages = connection.prompt(name, arguments, borrower).await;
             messages.map_err(|failure| failure.of(&server.name))
         })
     }
 
-    /// Reads a resource.
+    /// Reads a resource. Dropping the future takes it back.
     pub fn read<'a>(
         &'a self,
         server: &'a str,
         uri: &'a str,
+        borrower: Arc<dyn Borrower>,
     ) -> BoxFuture<'a, Result<Vec<Content>, McpError>> {
         Box::pin(async move {
             let (server, connection) = self.0.connection(server).await?;
-            let contents = connection.read(uri).await;
+            let contents = connection.read(uri, borrower).await;
             contents.map_err(|failure| failure.of(&server.name))
         })
     }

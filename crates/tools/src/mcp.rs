@@ -37,6 +37,7 @@ use links::mcp::{Menu, Resource, Sampled, Sampling};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+pub use borrow::Borrowing;
 pub use found::Found;
 pub use lent::Lent;
 pub use list::lines;

@@ -23,7 +23,9 @@ impl Session {
     /// Adds what a prompt names to it. What cannot be read is said in its place.
     pub(crate) async fn add_resources(&self, parts: &mut Vec<Part>, cancel: &CancellationToken) {
         for (server, uri) in self.mentioned(parts) {
-            let reading = cancel.run_until_cancelled(self.mind.mcp.read(&server, &uri));
+            let borrower = self.fetching(&server, cancel);
+            let reading = self.mind.mcp.read(&server, &uri, borrower);
+            let reading = cancel.run_until_cancelled(reading);
             let Some(read) = reading.await else { return };
             let origin = Origin::Mcp(server.clone());
             let text = match read {

@@ -147,7 +147,8 @@ impl Session {
                 }
             }
         }
-        let fetching = self.mind.mcp.prompt(server, &prompt.name, given);
+        let borrower = self.fetching(server, cancel);
+        let fetching = self.mind.mcp.prompt(server, &prompt.name, given, borrower);
         let messages = cancel.run_until_cancelled(fetching).await.ok_or_else(stopped)?;
         let messages = messages.map_err(|error| error.to_string())?;
         let reader = Reader::of(&self.workspace, name);

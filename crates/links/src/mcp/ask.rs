@@ -185,7 +185,7 @@ impl Drop for Asked<'_> {
 
 /// Whoever cannot be asked back.
 #[derive(Debug)]
-pub(super) struct Nobody;
+struct Nobody;
 
 impl Borrower for Nobody {
     fn progress(&self, _progress: Progress) {}

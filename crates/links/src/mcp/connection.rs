@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{More, Nobody};
+use super::ask::More;
 use super::auth::Visitor;
 use super::desk::{Call, Desk};
 use super::menu::Menu;
@@ -244,7 +244,10 @@ impl Connection {
         &self,
         name: &str,
         arguments: Map<String, Value>,
+        borrower: Arc<dyn Borrower>,
     ) -> Result<Vec<Message>, Failure> {
+        let call = Call::new(borrower);
+        let _seat = self.desk.seat(&call);
         let request = |more: More| {
             let mut params = GetPromptRequestParams::new(name);
             params.arguments = Some(arguments.clone());
@@ -252,7 +255,7 @@ impl Connection {
             params.request_state = more.state;
             ClientRequest::GetPromptRequest(GetPromptRequest::new(params))
         };
-        let answered = self.answer(request, &Call::new(Arc::new(Nobody))).await?;
+        let answered = self.answer(request, &call).await?;
         let ServerResult::GetPromptResult(result) = answered else {
             return Err(Failure::Broken("its prompt cannot be read".to_owned()));
         };
@@ -261,14 +264,20 @@ impl Connection {
     }
 
     /// Reads a resource.
-    pub async fn read(&self, uri: &str) -> Result<Vec<Content>, Failure> {
+    pub async fn read(
+        &self,
+        uri: &str,
+        borrower: Arc<dyn Borrower>,
+    ) -> Result<Vec<Content>, Failure> {
+        let call = Call::new(borrower);
+        let _seat = self.desk.seat(&call);
         let request = |more: More| {
             let mut params = ReadResourceRequestParams::new(uri);
             params.input_responses = more.responses;
             params.request_state = more.state;
             ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params))
         };
-        let answered = self.answer(request, &Call::new(Arc::new(Nobody))).await?;
+        let answered = self.answer(request, &call).await?;
         let ServerResult::ReadResourceResult(result) = answered else {
             return Err(Failure::Broken("its resource cannot be read".to_owned()));
         };

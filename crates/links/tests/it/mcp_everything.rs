@@ -179,6 +179,7 @@ async fn tasks(room: &Room, left: &mut BTreeSet<&str>) {
 }
 
 async fn prompts_and_resources(room: &Room) {
+    let asked = Arc::new(Asked::default());
     let menu = room.mcp.menu("it").unwrap();
     assert!(menu.instructions.is_some() && menu.has_resources);
     for prompt in &menu.prompts {
@@ -191,7 +192,7 @@ async fn prompts_and_resources(room: &Room) {
         };
         let arguments: serde_json::Map<String, Value> =
             arguments.map(|it| (it.name.clone(), json!(value(&it.name)))).collect();
-        let messages = room.mcp.prompt("it", &prompt.name, arguments).await;
+        let messages = room.mcp.prompt("it", &prompt.name, arguments, asked.clone()).await;
         assert!(!messages.unwrap_or_else(|error| panic!("{prompt:?}: {error}")).is_empty());
     }
     assert!(menu.prompts.len() >= 4, "{:?}", menu.prompts);
@@ -199,12 +200,12 @@ async fn prompts_and_resources(room: &Room) {
         menu.resources.iter().partition(|resource| resource.is_pattern);
     assert!(!patterns.is_empty() && !plain.is_empty(), "{:?}", menu.resources);
     for resource in plain {
-        let contents = room.mcp.read("it", &resource.uri).await.unwrap();
+        let contents = room.mcp.read("it", &resource.uri, asked.clone()).await.unwrap();
         assert!(!contents.is_empty(), "{resource:?}");
     }
-    let blob = room.mcp.read("it", "demo://resource/dynamic/blob/1").await.unwrap();
+    let blob = room.mcp.read("it", "demo://resource/dynamic/blob/1", asked.clone()).await.unwrap();
     assert!(matches!(blob[0], Content::Blob { .. }), "{blob:?}");
-    let missing = room.mcp.read("it", "demo://resource/nothing").await;
+    let missing = room.mcp.read("it", "demo://resource/nothing", asked).await;
     assert!(matches!(missing, Err(McpError::Refused { .. })), "{missing:?}");
 }
 

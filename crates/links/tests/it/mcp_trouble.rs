@@ -307,7 +307,7 @@ async fn errors_of_a_tool_and_refusals_of_a_server_are_told_apart() {
     assert_eq!(words(&answer), "it went wrong");
     let refused = room.call("refuse", json!({})).await.unwrap_err();
     assert_eq!(why(&refused), "the MCP server it refused: no such thing");
-    let unknown = room.mcp.read("nobody", "x").await.unwrap_err();
+    let unknown = room.mcp.read("nobody", "x", Arc::new(Asked::default())).await.unwrap_err();
     assert_eq!(why(&unknown), "there is no MCP server nobody");
     room.mcp.close().await;
 }

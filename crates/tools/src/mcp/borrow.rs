@@ -1,4 +1,4 @@
-//! Whom a server may ask while it works on a call: the person at a face, and a model.
+//! Whom a server may ask while it works for a session: the person at a face, and a model.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use links::mcp::{Borrower, Elicitation, Elicited, Progress as Far, Sampled, Samp
 use super::{Asker, form};
 use crate::workspace::{Progress, ToolCtx, Workspace};
 
-/// The borrower of one call.
-pub(super) struct Borrowing {
+/// The borrower of one call, or of something the user wants of a server.
+pub struct Borrowing {
     server: String,
     workspace: Arc<Workspace>,
     progress: Progress,
@@ -18,13 +18,16 @@ pub(super) struct Borrowing {
 }
 
 impl Borrowing {
-    pub(super) fn new(server: &str, ctx: &ToolCtx) -> Self {
-        Self {
-            server: server.to_owned(),
-            workspace: ctx.workspace.clone(),
-            progress: ctx.progress.clone(),
-            asker: Asker { call: ctx.call.clone(), cancel: ctx.cancel.clone() },
-        }
+    /// For what a session wants of a server, under a name for whoever is asked.
+    pub fn new(server: &str, workspace: Arc<Workspace>, asker: Asker) -> Self {
+        Self { server: server.to_owned(), workspace, progress: Progress::none(), asker }
+    }
+
+    /// For a call of the model's.
+    pub(super) fn of_call(server: &str, ctx: &ToolCtx) -> Self {
+        let asker = Asker { call: ctx.call.clone(), cancel: ctx.cancel.clone() };
+        let progress = ctx.progress.clone();
+        Self { progress, ..Self::new(server, ctx.workspace.clone(), asker) }
     }
 }
 

@@ -183,7 +183,7 @@ impl AnyCall for Calling {
                 server: &lent.server,
                 tool: &lent.tool().name,
                 arguments: input,
-                borrower: Arc::new(Borrowing::new(&lent.server, ctx)),
+                borrower: Arc::new(Borrowing::of_call(&lent.server, ctx)),
                 cancel: ctx.cancel.clone(),
             };
             let calling = ctx.cancel.run_until_cancelled(mcp.call(errand));

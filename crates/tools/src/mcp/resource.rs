@@ -8,6 +8,7 @@ use guard::Action;
 use guard::rule::names;
 use serde_json::{Map, Value, json};
 
+use super::borrow::Borrowing;
 use super::lent::{bounded, failed};
 use super::said::Reader;
 use crate::registry::{AnyCall, AnyTool};
@@ -75,7 +76,8 @@ impl AnyCall for Reading {
         Box::pin(async move {
             let Read { server, uri, .. } = &*self.0;
             let Some(mcp) = &ctx.workspace.mcp.mcp else { return Err(ToolError::Cancelled) };
-            let reading = ctx.cancel.run_until_cancelled(mcp.read(server, uri));
+            let borrower = Arc::new(Borrowing::of_call(server, ctx));
+            let reading = ctx.cancel.run_until_cancelled(mcp.read(server, uri, borrower));
             let content = reading.await.ok_or(ToolError::Cancelled)?;
             let content = content.map_err(|error| failed(&error, server))?;
             let reader = Reader::of(&ctx.workspace, ctx.call.as_str());

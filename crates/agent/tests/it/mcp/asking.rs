@@ -2,7 +2,7 @@
 
 use agent::Presence;
 use base::Event;
-use base::protocol::{Approval, Delivery, EventStream, Mode, Op, Scope};
+use base::protocol::{Approval, Client, Delivery, EventStream, Mode, Op, Scope};
 use base::transcript::Outcome;
 use serde_json::{Value, json};
 use testkit::Script;
@@ -170,4 +170,89 @@ async fn no_model_answers_where_somebody_says_no_or_nobody_is_there() {
     let came = answered(&attended).await.to_string();
     assert!(came.contains("the user said no"), "{came}");
     attended.coordinator.close().await;
+}
+
+/// A prompt and a resource that are given once something else is known.
+fn curious() -> Lender {
+    let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
+    let form = json!({ "message": "Who are you?", "requestedSchema": schema });
+    let message = json!({ "role": "user", "content": { "type": "text", "text": "Two and two?" } });
+    let sampling = json!({ "messages": [message], "maxTokens": 50 });
+    Lender::new(&json!({
+        "prompts": [{
+            "name": "greet", "text": "Greet:",
+            "asks": { "method": "elicitation/create", "params": form },
+        }],
+        "resources": [{
+            "uri": "note://1", "name": "One", "text": "It is ",
+            "asks": { "method": "sampling/createMessage", "params": sampling },
+        }],
+    }))
+}
+
+/// The newest prompt's words of the server.
+async fn given(room: &Room) -> String {
+    let branch = room.store.branch(room.session).await.unwrap();
+    let newest = branch.iter().rev().find_map(|entry| {
+        if let base::EntryKind::User { parts } = &entry.kind { Some(parts.clone()) } else { None }
+    });
+    let servers = base::Origin::Mcp("m".to_owned());
+    let words = newest.unwrap().into_iter().filter(|part| part.origin == servers);
+    words.filter_map(|part| part.as_text().map(str::to_owned)).collect()
+}
+
+#[tokio::test]
+async fn a_server_may_ask_before_it_gives_a_prompt_or_a_resource() {
+    let lender = curious();
+    let script = Script::new().text("Hello.").then().text("Four.").then().text("Yes.");
+    let plan = Plan {
+        config: config(&[("m", &lender)]),
+        presence: Presence::Attended,
+        mode: Mode::Default,
+        ..Plan::with_tools(script)
+    };
+    let room = ready(plan).await;
+    let mut events = room.watch();
+    let (session, coordinator) = (room.session, room.coordinator.clone());
+    let asking = tokio::task::spawn_blocking(move || {
+        let op = Op::Command { session, line: "/mcp__m__greet".to_owned() };
+        tokio::runtime::Handle::current().block_on(coordinator.submit(op))
+    });
+    let (request, questions) = question(&mut events).await;
+    assert!(questions[0].text.starts_with("The MCP server m asks: Who are you?"));
+    room.submit(Op::Answer { request, answers: vec!["Ada".to_owned()] }).await;
+    asking.await.unwrap().unwrap();
+    to_the_end(&mut events).await;
+    assert!(given(&room).await.contains(r#""name": "Ada""#), "{}", given(&room).await);
+
+    room.submit(room.saying("what is @m:note://1 ?", Delivery::Queue)).await;
+    let event = until(&mut events, |it| matches!(it, Event::ApprovalNeeded { .. })).await;
+    let Event::ApprovalNeeded { request, call, title, .. } = event else { panic!() };
+    assert_eq!(title, "m wants an answer of lab/m");
+    let approval = Approval::Allow { scope: Scope::Once, rule: None };
+    room.submit(Op::Approve { request, approval }).await;
+    let ended = |it: &Event| matches!(it, Event::ToolDone { call: of, .. } if *of == call);
+    until(&mut events, ended).await;
+    to_the_end(&mut events).await;
+    assert!(given(&room).await.contains("Four."), "{}", given(&room).await);
+    room.coordinator.close().await;
+}
+
+#[tokio::test]
+async fn where_nobody_is_there_prompts_and_resources_come_without_being_asked_about() {
+    let lender = curious();
+    let plan = Plan {
+        config: config(&[("m", &lender)]),
+        presence: Presence::Alone,
+        ..Plan::with_tools(Script::new().text("Done.").then().text("Done."))
+    };
+    let room = ready(plan).await;
+    let mut events = room.watch();
+    let line = "/mcp__m__greet".to_owned();
+    room.submit(Op::Command { session: room.session, line }).await;
+    to_the_end(&mut events).await;
+    assert!(given(&room).await.contains(r#""action": "decline""#), "{}", given(&room).await);
+    room.say("what is @m:note://1 ?").await;
+    assert!(given(&room).await.contains("nobody is here"), "{}", given(&room).await);
+    room.coordinator.close().await;
 }

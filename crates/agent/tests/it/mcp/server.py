@@ -91,6 +91,13 @@ def call(number, params):
     return send({"id": number, "result": result})
 
 
+def asked(item):
+    """What the client says to what is asked before an item is given."""
+    if "asks" not in item:
+        return ""
+    return json.dumps(ask(item["asks"]["method"], item["asks"]["params"]), sort_keys=True)
+
+
 def meets(count):
     """Waits until so many calls are here at once."""
     with arrived:
@@ -140,7 +147,7 @@ def answer(message):
         return send({"id": number, "result": {"prompts": prompts}})
     if method == "prompts/get":
         prompt = next(it for it in spec()["prompts"] if it["name"] == params["name"])
-        text = prompt["text"] + " " + json.dumps(params.get("arguments", {}), sort_keys=True)
+        text = prompt["text"] + " " + json.dumps(params.get("arguments", {}), sort_keys=True) + asked(prompt)
         said = {"role": "user", "content": {"type": "text", "text": text}}
         return send({"id": number, "result": {"messages": [said]}})
     if method == "resources/list":
@@ -152,7 +159,7 @@ def answer(message):
         found = [it for it in spec().get("resources", []) if it["uri"] == params["uri"]]
         if not found:
             return send({"id": number, "error": {"code": -32002, "message": "nothing is there"}})
-        contents = [{"uri": it["uri"], "text": it["text"]} for it in found]
+        contents = [{"uri": it["uri"], "text": it["text"] + asked(it)} for it in found]
         return send({"id": number, "result": {"contents": contents}})
     if method == "tools/call":
         return call(number, params)
