@@ -129,6 +129,10 @@ impl Connection {
     }
 
     async fn gone(&self) -> Failure {
+        // One request may fail where each is a connection of its own.
+        if self.child.is_none() && !self.is_ending() {
+            return Failure::Broken("its answer broke off".to_owned());
+        }
         Failure::Broken(last_words(&self.ending, self.child.as_ref()).await)
     }
 

@@ -46,7 +46,7 @@ async fn listed(connection: &Connection) -> Result<Menu, Failure> {
                 ..Default::default()
             })
         };
-        let prompts = pages.all(request).await.unwrap_or_else(|failure| pages.without(&failure));
+        let prompts = pages.known(request).await?;
         menu.prompts = prompts.into_iter().map(prompt).collect();
     }
     if about.has_resources {
@@ -57,7 +57,7 @@ async fn listed(connection: &Connection) -> Result<Menu, Failure> {
                 ..Default::default()
             })
         };
-        let plain = pages.all(request).await.unwrap_or_else(|failure| pages.without(&failure));
+        let plain = pages.known(request).await?;
         menu.resources = plain.into_iter().map(resource).collect();
         let pages = Pages { connection, key: "resourceTemplates" };
         let request = |page| {
@@ -66,7 +66,7 @@ async fn listed(connection: &Connection) -> Result<Menu, Failure> {
                 ..Default::default()
             })
         };
-        let patterns = pages.all(request).await.unwrap_or_else(|failure| pages.without(&failure));
+        let patterns = pages.known(request).await?;
         menu.resources.extend(patterns.into_iter().map(pattern));
     }
     Ok(menu.bounded())
@@ -116,10 +116,18 @@ impl Pages<'_> {
         Ok(items)
     }
 
-    /// What is not so important that the server would count as broken.
-    fn without<T>(&self, failure: &Failure) -> Vec<T> {
-        self.connection.note(&format!("its {} are not known: {failure}", self.key));
-        Vec::new()
+    /// The same for what is not so important that the server would count as broken, as long as it is there.
+    async fn known<T: DeserializeOwned>(
+        &self,
+        request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
+    ) -> Result<Vec<T>, Failure> {
+        match self.all(request).await {
+            Err(failure) if !self.connection.is_ending() => {
+                self.connection.note(&format!("its {} are not known: {failure}", self.key));
+                Ok(Vec::new())
+            }
+            listed => listed,
+        }
     }
 }
 

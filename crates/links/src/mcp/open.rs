@@ -260,6 +260,11 @@ impl Begun {
             ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
                 Failure::Broken("it speaks no version of the protocol that we know".to_owned())
             }
+            ClientInitializeError::ExpectedInitResponse(_)
+            | ClientInitializeError::ExpectedInitResult(_)
+            | ClientInitializeError::ConflictInitResponseId(..) => {
+                Failure::Broken("its first answer is none to what it was asked".to_owned())
+            }
             other => Failure::Broken(shown(&other.to_string(), WORDS)),
         })
     }

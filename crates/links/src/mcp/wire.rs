@@ -50,9 +50,14 @@ impl Ending {
 pub(super) fn innermost(error: &(dyn Error + 'static)) -> String {
     let mut innermost = error;
     loop {
-        // rmcp does not name what is inside as the source.
+        // rmcp does not name what is inside as the source, and has words of its own around ours.
         let client = match innermost.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
             Some(StreamableHttpError::Client(error)) => Some(error as &(dyn Error + 'static)),
+            Some(StreamableHttpError::UnexpectedServerResponse(said)) => return said.to_string(),
+            Some(StreamableHttpError::UnexpectedContentType(kind)) => {
+                let kind = kind.as_deref().unwrap_or("of no type");
+                return format!("its answer is {kind} and no message");
+            }
             Some(_) | None => None,
         };
         let Some(source) = client.or_else(|| innermost.source()) else { break };
@@ -130,7 +135,8 @@ enum Heard {
 fn hear(gathered: Gathered) -> Heard {
     let (id, why) = match gathered {
         Gathered::Whole(bytes) => {
-            let bytes = bytes.trim_ascii();
+            // Some begin with a mark of the order of their bytes.
+            let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii();
             match bytes.first() {
                 Some(b'{') => match serde_json::from_slice(&put_right(bytes)) {
                     Ok(message) => return Heard::Messages(vec![message]),
@@ -212,6 +218,8 @@ mod tests {
         let heard = |text: &str| hear(Gathered::Whole(text.as_bytes().to_vec()));
         let (id, _) = error_for(heard(r#"{"jsonrpc":"1.0","id":3,"result":{}}"#));
         assert_eq!(id, RequestId::Number(3));
+        let marked = heard("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+        assert!(matches!(marked, Heard::Messages(messages) if messages.len() == 1));
         for garbage in ["", "hello", "{", "{\"id\":", "[1", "Listening on 8080", "\u{1b}[31m"] {
             assert!(matches!(heard(garbage), Heard::Noise), "{garbage}");
         }

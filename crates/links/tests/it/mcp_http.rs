@@ -299,3 +299,53 @@ async fn a_server_that_wants_a_sign_in_is_not_asked_again_and_again() {
     room.mcp.close().await;
     scope.close().await;
 }
+
+#[tokio::test]
+async fn an_answer_to_something_else_is_told_at_once() {
+    let error = json!({ "code": -32602, "message": "no such thing" });
+    for (body, expected) in [
+        (json!({ "id": 4711, "result": { "content": [] } }), "its answer is to something else"),
+        (json!({ "id": null, "error": error }), "no such thing"),
+        (json!({ "method": "notifications/message" }), "no message"),
+    ] {
+        let scope = TaskScope::new();
+        let mut body = body;
+        body["jsonrpc"] = json!("2.0");
+        let room = room(&scope, move |_, _| json_page(&body)).await;
+        let error = room.call("echo", json!({})).await.unwrap_err();
+        assert!(matches!(error, McpError::Refused { .. }), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
+        room.mcp.close().await;
+        scope.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_a_page_is_named_in_plain_words() {
+    let scope = TaskScope::new();
+    let page = || status("200 OK\r\ncontent-type: text/html", "<html>hello</html>");
+    let room = room(&scope, move |_, _| page()).await;
+    let error = room.call("echo", json!({})).await.unwrap_err().to_string();
+    assert!(error.ends_with("does not work: its answer is text/html and no message"), "{error}");
+    room.mcp.close().await;
+    scope.close().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_told_and_the_next_one_is_taken() {
+    let (scope, calls) = (TaskScope::new(), AtomicUsize::new(0));
+    let room = room(&scope, move |_, message| match calls.fetch_add(1, Ordering::SeqCst) {
+        0 => {
+            status("200 OK\r\ncontent-type: text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\"")
+        }
+        _ => json_page(
+            &json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "content": [] } }),
+        ),
+    });
+    let room = room.await;
+    let error = room.call("echo", json!({})).await.unwrap_err().to_string();
+    assert!(error.ends_with("does not work: its answer broke off"), "{error}");
+    assert!(!room.call("echo", json!({})).await.unwrap().failed);
+    room.mcp.close().await;
+    scope.close().await;
+}

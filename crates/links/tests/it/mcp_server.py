@@ -205,6 +205,10 @@ def handle(request):
         if MODE == "lists-late" and STATE["lists"] <= 2:
             return send(id=request["id"], error={"code": -32000, "message": "still warming up"})
         result = tools(params)
+        if MODE == "dies-between-lists":
+            send(id=request["id"], result=result)
+            print("bye", file=sys.stderr, flush=True)
+            os._exit(7)
     elif method == "logging/setLevel":
         STATE["level"] = params["level"]
         result = {}
@@ -223,6 +227,10 @@ def handle(request):
     elif method == "initialize":
         version = params["protocolVersion"]
         can = {"tools": {"listChanged": True}, "logging": {}}
+        if MODE == "dies-between-lists":
+            can.update(prompts={}, resources={})
+        if MODE == "deaf":
+            del can["logging"]
         result = {"protocolVersion": version, "capabilities": can, "serverInfo": {"name": MODE, "version": "1"}}
     elif method == "ping":
         result = {}
@@ -285,6 +293,13 @@ def modern(request):
     send(id=request["id"], result=result)
 
 
+def first(request):
+    """Answers whatever comes first."""
+    if request["method"] == "server/discover":
+        return send(id=request["id"], error={"code": -32601, "message": "what is that?"})
+    return handle(request)
+
+
 if MODE == "dies":
     print("no licence", file=sys.stderr, flush=True)
     sys.exit(3)
@@ -300,6 +315,13 @@ if MODE == "chatty":
 for line in sys.stdin:
     if MODE == "hangs":
         continue
+    # Nobody reads from here on, and the client learns so when it writes next.
+    if MODE in ("stops-listening", "ends-while-told") or MODE == "deaf" and "tools/list" in line:
+        print("gone fishing", file=sys.stderr, flush=True)
+        os.close(0)
+        first(json.loads(line))
+        time.sleep(0 if MODE == "ends-while-told" else 600)
+        os._exit(4)
     message = json.loads(line)
     if MODE == "ends-at-strangers" and message.get("method") == "server/discover":
         sys.exit("expected initialize")

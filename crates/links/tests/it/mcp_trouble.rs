@@ -53,6 +53,36 @@ async fn a_server_that_dies_at_once_says_its_last_words() {
 }
 
 #[tokio::test]
+async fn a_server_that_stops_listening_while_it_is_told_something_says_its_last_words() {
+    for mode in ["ends-while-told", "stops-listening"] {
+        let room = scripted(mode);
+        let said = why(&room.call("echo", json!({})).await.unwrap_err());
+        assert!(said.contains("it said: gone fishing"), "{mode}: {said}");
+        room.mcp.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_lives_on_and_does_not_listen_is_broken() {
+    let room = scripted("deaf");
+    room.menu(|_| true).await;
+    let said = why(&room.call("echo", json!({})).await.unwrap_err());
+    assert!(said.contains("it closed its input; it said: gone fishing"), "{said}");
+    room.state("broken: it closed its input").await;
+    room.mcp.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_dies_between_its_lists_says_only_its_last_words() {
+    let room = scripted("dies-between-lists");
+    room.mcp.wake(&["it".to_owned()]);
+    let state = room.state("broken").await;
+    assert_eq!(state.state, "broken: it ended (exit status: 7); it said: bye");
+    assert!(state.log.iter().all(|line| !line.contains("not known")), "{state:?}");
+    room.mcp.close().await;
+}
+
+#[tokio::test]
 async fn a_program_that_is_not_there_is_reported() {
     let room = Room::new(&json!({ "it": { "command": "no-such-program-anywhere" } }));
     let said = why(&room.call("echo", json!({})).await.unwrap_err());

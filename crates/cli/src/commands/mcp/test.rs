@@ -177,14 +177,13 @@ impl Trial<'_> {
             Ok(connected) => return Ok(connected),
             Err(Trouble::SignIn { challenge }) => challenge.unwrap_or_default(),
             Err(trouble) => {
-                let log = server.log.lines();
                 let failure = connect::failure(&server.name, &trouble);
-                return Err(log
-                    .into_iter()
-                    .rev()
-                    .take(3)
-                    .rev()
-                    .fold(failure, |failure, line| failure.hint(format!("it said: {line}"))));
+                // It may have been tried twice, and have said the same.
+                let mut log = server.log.lines();
+                log.dedup();
+                log.retain(|line| !failure.message.contains(line.as_str()));
+                let log = log.split_off(log.len().saturating_sub(3)).into_iter();
+                return Err(log.fold(failure, |it, line| it.hint(format!("it said: {line}"))));
             }
         };
         let visitor = self.visitor(server).await?;

@@ -33,7 +33,10 @@ pub(in crate::mcp) async fn follow(client: &Client, request: Request) -> Result<
         let response = client.execute(request).await?;
         let Some(to) = led_to(&method, &url, &response) else { return Ok(response) };
         if to.origin() != url.origin() {
-            return Err(Astray::Elsewhere(to.origin().ascii_serialization()));
+            let origin = Some(to.origin()).filter(url::Origin::is_tuple);
+            let scheme = || format!("{}:", to.scheme());
+            let named = origin.map_or_else(scheme, |origin| origin.ascii_serialization());
+            return Err(Astray::Elsewhere(named));
         }
         next = again.map(|mut again| {
             *again.url_mut() = to;

@@ -164,8 +164,27 @@ async fn answer(
         Heard::Messages(messages) => messages.into_iter().next(),
         Heard::Noise => None,
     };
-    let failed = || ServerJsonRpcMessage::error(ErrorData::internal_error(why, None), Some(id));
-    Ok(StreamableHttpPostResponse::Json(message.unwrap_or_else(failed), session))
+    Ok(StreamableHttpPostResponse::Json(to(id, message, why), session))
+}
+
+/// What came instead of an answer to a question, as one: nothing else will come. `why` is said where it is none.
+fn to(
+    id: RequestId,
+    message: Option<ServerJsonRpcMessage>,
+    mut why: String,
+) -> ServerJsonRpcMessage {
+    match message {
+        // Some write a number as a text.
+        Some(JsonRpcMessage::Response(response)) if response.id.to_string() != id.to_string() => {
+            "its answer is to something else".clone_into(&mut why);
+        }
+        Some(JsonRpcMessage::Error(error)) => {
+            return ServerJsonRpcMessage::error(error.error, Some(id));
+        }
+        Some(message @ JsonRpcMessage::Response(_)) => return message,
+        Some(JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_)) | None => {}
+    }
+    ServerJsonRpcMessage::error(ErrorData::internal_error(why, None), Some(id))
 }
 
 /// What a server wants before it answers.

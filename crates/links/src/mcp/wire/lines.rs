@@ -11,6 +11,7 @@ use rmcp::service::TxJsonRpcMessage;
 use rmcp::transport::Transport;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use super::{Ending, Gather, Gathered, Heard, hear};
 use crate::child::{Log, Pipes};
@@ -31,6 +32,8 @@ pub(in crate::mcp) struct Lines {
     noise: usize,
     log: Log,
     ending: Ending,
+    /// Cancelled when nothing can be said any more: whoever does not listen is not listened to.
+    deaf: CancellationToken,
 }
 
 impl Lines {
@@ -45,6 +48,7 @@ impl Lines {
             noise: 0,
             log,
             ending,
+            deaf: CancellationToken::new(),
         }
     }
 
@@ -91,7 +95,7 @@ impl Transport<RoleClient> for Lines {
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        let (input, ending) = (self.input.clone(), self.ending.clone());
+        let (input, ending, deaf) = (self.input.clone(), self.ending.clone(), self.deaf.clone());
         async move {
             let mut bytes = serde_json::to_vec(&item)?;
             bytes.push(b'\n');
@@ -102,7 +106,10 @@ impl Transport<RoleClient> for Lines {
                 input.flush().await
             };
             // A program that ends early is heard of here or where its output is read, whichever is first.
-            sent.await.inspect_err(|_| ending.because("it closed its input"))
+            sent.await.inspect_err(|_| {
+                ending.because("it closed its input");
+                deaf.cancel();
+            })
         }
     }
 
@@ -116,7 +123,12 @@ impl Transport<RoleClient> for Lines {
                 self.ending.because("it prints what is no message");
                 return None;
             }
-            match self.output.read(&mut self.chunk).await {
+            let read = tokio::select! {
+                biased;
+                read = self.output.read(&mut self.chunk) => read,
+                () = self.deaf.cancelled() => return None,
+            };
+            match read {
                 Ok(0) => {
                     self.ending.because("it closed its output");
                     return None;
