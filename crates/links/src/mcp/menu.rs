@@ -99,8 +99,12 @@ pub(super) fn shown(text: &str, most: usize) -> String {
 fn is_hidden(letter: char) -> bool {
     match letter {
         '\n' | '\t' => false,
-        // Marks that turn the direction of writing, and letters that no font has.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}' => true,
+        // Marks that turn the direction of writing.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        // Letters that take no room, or that no font has. Those that join or colour others stay.
+        | '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
+        | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'
+        | '\u{fe00}'..='\u{fe0d}' | '\u{e0000}'..='\u{e0fff}' => true,
         _ => letter.is_control(),
     }
 }
@@ -180,7 +184,8 @@ mod tests {
 
     #[test]
     fn hidden_words_are_left_out() {
-        let hidden = "adds\u{e0041}\u{e0042} two\u{202e} numbers\x1b[2J\nand says so";
+        let hidden =
+            "adds\u{e0041}\u{e0142} t\u{200b}wo\u{202e} num\u{fe05}bers\x1b[2J\nand says so";
         let menu = Menu { tools: vec![tool("a", hidden)], ..Menu::default() }.bounded();
         assert_eq!(menu.tools[0].description, "adds two numbers[2J\nand says so");
     }

@@ -5,6 +5,8 @@ use serde_json::{Map, Value};
 
 /// How deep a schema is looked into.
 const DEPTH: usize = 8;
+/// Choices that are named; the schema has them all.
+const CHOICES: usize = 20;
 
 /// What is wrong with arguments, in words for a model; none where nothing is.
 pub(super) fn misfit(schema: &Value, arguments: &Map<String, Value>) -> Option<String> {
@@ -53,8 +55,9 @@ fn one(schema: &Value, value: &Value, at: &str, depth: usize) -> Option<String> 
     if let Some(choices) = schema.get("enum").and_then(Value::as_array)
         && !choices.contains(value)
     {
-        let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
-        return Some(format!("`{at}` must be one of {}", choices.join(", ")));
+        let more = if choices.len() > CHOICES { ", …" } else { "" };
+        let named: Vec<String> = choices.iter().take(CHOICES).map(Value::to_string).collect();
+        return Some(format!("`{at}` must be one of {}{more}", named.join(", ")));
     }
     match value {
         Value::Object(fields) => object(schema, fields, at, depth),
@@ -117,6 +120,10 @@ mod tests {
         ] {
             assert_eq!(found(&schema, &arguments).as_deref(), why, "{arguments}");
         }
+        let many: Vec<usize> = (0..1_000).collect();
+        let schema = json!({ "properties": { "n": { "enum": many } } });
+        let why = found(&schema, &json!({ "n": -1 })).unwrap();
+        assert!(why.ends_with("18, 19, …"), "{why}");
     }
 
     #[test]
