@@ -145,13 +145,14 @@ fn all_that_the_settings_say_of_a_server_can_be_said_in_a_line() {
 #[test]
 fn what_cannot_be_a_server_is_not_written() {
     let home = Home::new();
-    let all: [&[&str]; 9] = [
+    let all: [&[&str]; 10] = [
         &["a b", "--", "x"],
         &["", "--", "x"],
         &["../x", "--", "x"],
         &["x", "--transport", "http", "--", "npx"],
         &["x", "--transport", "stdio", "https://x.example/"],
         &["x", "https://x.example/", "more"],
+        &["x", "ftp://x.example/"],
         &["x", "--header", "A: b", "--", "npx"],
         &["x", "https://x.example/", "--env", "A=b"],
         &["x", "--env", "hunter2hunter2", "--", "npx"],

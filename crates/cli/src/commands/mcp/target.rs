@@ -36,7 +36,8 @@ enum Transport {
 
 /// Whether a word is the address of a server.
 pub(super) fn is_address(text: &str) -> bool {
-    text.starts_with("http://") || text.starts_with("https://")
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    matches!(scheme.as_deref(), Some("http" | "https"))
 }
 
 impl Target {
@@ -50,8 +51,9 @@ impl Target {
     pub(super) fn entry(&self, words: &[String]) -> Result<Value, Failure> {
         let (first, rest) =
             words.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
-        let usual =
-            if rest.is_empty() && is_address(first) { Transport::Http } else { Transport::Stdio };
+        // No program is called so; what is no address of ours is refused as one.
+        let is_address = rest.is_empty() && first.contains("://");
+        let usual = if is_address { Transport::Http } else { Transport::Stdio };
         let mut entry = match self.transport.unwrap_or(usual) {
             Transport::Stdio => self.program(first, rest)?,
             Transport::Http if rest.is_empty() => self.address(first, "http")?,
