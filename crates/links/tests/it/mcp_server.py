@@ -7,7 +7,7 @@ import threading
 import time
 
 MODE = sys.argv[1]
-STATE = {"calls": 0, "lists": 0, "level": None, "tools": ["echo"], "answers": [], "cancelled": [], "polls": 0, "taken_back": []}
+STATE = {"calls": 0, "lists": 0, "level": None, "tools": ["echo"], "answers": [], "cancelled": [], "begun": 0, "polls": 0, "taken_back": []}
 TASKS = {}
 WAITING = {}
 LOCK = threading.Lock()
@@ -125,6 +125,7 @@ def begin(request):
     identifier = f"task-{len(TASKS)}"
     does = request["params"]["arguments"]["does"]
     begun = dict(task(identifier, "working", pollInterval=60_000 if does == "tells" else 50))
+    STATE["begun"] += 1
     if does == "late":
         time.sleep(1)
     send(id=request["id"], result={"task": begun, "_meta": {"io.modelcontextprotocol/model-immediate-response": "on it"}})
@@ -262,6 +263,8 @@ def modern(request):
         result = {"resultType": "input_required", "inputRequests": wanted, "requestState": "sealed"}
     elif method == "tools/call" and params["name"] == "work":
         does = params["arguments"]["does"]
+        can = params["_meta"]["io.modelcontextprotocol/clientCapabilities"]["extensions"]
+        assert "io.modelcontextprotocol/tasks" in can, can
         result = {**later(f"task-{len(TASKS)}", "working", does=does), "resultType": "task"}
     elif method == "tasks/get":
         STATE["polls"] += 1

@@ -98,11 +98,11 @@ async fn a_task_nobody_waits_for_is_taken_back() {
             cancel: cancel.clone(),
         });
         let cancelling = async {
-            // One is taken back before the server has said that it has begun.
-            while what == "never" && recalled(&room, "polls").await.as_u64() < Some(1) {
+            // One is taken back before the server has said which task it is.
+            let sign = if what == "late" { "begun" } else { "polls" };
+            while recalled(&room, sign).await.as_u64() < Some(1) {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
-            tokio::time::sleep(Duration::from_millis(200)).await;
             cancel.cancel();
         };
         assert_eq!(tokio::join!(calling, cancelling).0, Err(McpError::Cancelled));
