@@ -1,6 +1,6 @@
 //! The mind behind the door: sessions, their lanes, and the events faces see.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
@@ -17,9 +17,11 @@ use crate::approvals::Waiting;
 use crate::commands;
 use crate::crew::{self, Kin};
 use crate::events::Events;
+use crate::hooks::End;
 use crate::lane::{Answered, Lane, Note};
+use crate::live::lock;
 use crate::lookup::{self, Files, Sight};
-use crate::mind::{Mind, Options};
+use crate::mind::{Mind, Options, Presence};
 use crate::session::{Session, SessionError};
 use crate::shell;
 
@@ -41,6 +43,12 @@ pub(crate) struct Hub {
     /// For whoever must not keep the hub alive.
     pub(crate) me: Weak<Hub>,
     lanes: Mutex<HashMap<SessionId, Lane>>,
+    /// The session in which the person at the interface has said something last.
+    focus: Mutex<Option<SessionId>>,
+    /// Sessions that were forked and have not begun.
+    pub(crate) forks: std::sync::Mutex<HashSet<SessionId>>,
+    /// Why sessions are closed, where the process ends.
+    pub(crate) farewell: std::sync::Mutex<End>,
     /// Paths of folders, for faces that complete them.
     pub(crate) files: Files,
     /// The output style a face has chosen for new sessions.
@@ -60,10 +68,19 @@ impl Coordinator {
             places,
             me: me.clone(),
             lanes: Mutex::default(),
+            focus: Mutex::default(),
+            forks: std::sync::Mutex::default(),
+            farewell: std::sync::Mutex::new(End::Other),
             files: Files::default(),
             style: Mutex::default(),
         });
         Self { hub }
+    }
+
+    /// The person at the interface leaves it: closes, and hooks are told so.
+    pub async fn quit(&self) {
+        *lock(&self.hub.farewell) = End::Exit;
+        self.close().await;
     }
 
     /// Stops every turn, lets each settle, ends every process.
@@ -99,10 +116,14 @@ impl Hub {
         match op {
             Op::NewSession { session, folder } => self.new_session(session, folder).await,
             Op::Say { session, parts, delivery } => {
+                self.attend(session).await?;
                 self.tell(session, Note::Say { parts, delivery }).await
             }
             Op::Unsay { session, entry } => self.tell(session, Note::Unsay(entry)).await,
-            Op::GoOn { session } => self.tell(session, Note::GoOn).await,
+            Op::GoOn { session } => {
+                self.attend(session).await?;
+                self.tell(session, Note::GoOn).await
+            }
             Op::Stop { session } => self.tell(session, Note::Stop).await,
             Op::Approve { request, approval } => self.waiting.approve(request, approval),
             Op::Answer { request, answers } => self.waiting.answer(request, answers),
@@ -168,6 +189,30 @@ impl Hub {
         self.events.publish(Event::SessionChanged { session, title: None, model, effort, mode });
     }
 
+    /// Notices that the person at the interface works in another session than before: that one is over, for
+    /// now. An editor works in several at once.
+    async fn attend(&self, session: SessionId) -> Result<(), ClientError> {
+        if self.mind.presence == Presence::Alone || self.mind.editor.is_some() {
+            return Ok(());
+        }
+        let entered = self.lane(session).await?;
+        if entered.sight().begun.is_some() {
+            return Ok(());
+        }
+        let left = self.focus.lock().await.replace(session).filter(|left| *left != session);
+        let Some(left) = left else { return Ok(()) };
+        let row = self.mind.store.session(session).await.map_err(|error| refused(&error))?;
+        let is_new = row.summary.entries == 0;
+        if is_new {
+            entered.tell(Note::Enter).await?;
+        }
+        if let Some(left) = self.open_lane(left).await {
+            // One that is closed meanwhile has told its end.
+            drop(left.tell(Note::Part(if is_new { End::Clear } else { End::Resume })).await);
+        }
+        Ok(())
+    }
+
     /// Runs a slash command, and does what it asks for. One that only looks need not wait for a turn.
     async fn command(&self, session: SessionId, line: String) -> Result<(), ClientError> {
         let models = lookup::choices(&self.mind, None).await?;
@@ -175,6 +220,7 @@ impl Hub {
             let sight = self.lane(session).await?.sight().clone();
             sight.command(&line, &models).await?
         } else {
+            self.attend(session).await?;
             let (answer, answered) = oneshot::channel();
             let models = models.into_iter().map(|choice| choice.model).collect();
             self.tell(session, Note::Command { line, models, answer }).await?;
@@ -236,7 +282,9 @@ impl Hub {
             child_of: None,
             at: self.mind.clock.now(),
         };
-        self.mind.store.fork(from, entry, new).await.map_err(|error| refused(&error))
+        self.mind.store.fork(from, entry, new).await.map_err(|error| refused(&error))?;
+        lock(&self.forks).insert(into);
+        Ok(())
     }
 
     /// Tells a session's lane; opens it first if need be.
@@ -277,7 +325,7 @@ impl Hub {
     ) -> Result<Lane, SessionError> {
         let held = self.mind.store.queued(row.summary.id).await?;
         let session = Session::open(self, row, kin, options).await?;
-        Ok(Lane::open(session, held, &self.scope))
+        Ok(Lane::open(session, held, self))
     }
 
     /// Opens a sub-agent's lane, if it has none: two would write one session. Faces reach it like any other

@@ -5,7 +5,8 @@ use base::{Entry, EntryKind, Event, Origin, Part, PartBody};
 use store::{Queued, StoreError};
 use tokio_util::sync::CancellationToken;
 
-use crate::hooks::{Begin, Occasion, Ruling, Trigger, fragment};
+use crate::hooks::{Begin, Beginner, Occasion, Ruling, Trigger, fragment};
+use crate::mind::Presence;
 use crate::room::Cause;
 use crate::session::Session;
 
@@ -36,6 +37,12 @@ impl Session {
         self.hooks.watches(Occasion::UserPromptSubmit) || self.hooks.has_to_begin()
     }
 
+    /// Whether hooks want to know that the user is waited for, should there be one.
+    pub(crate) fn reminds(&self) -> bool {
+        let is_attended = self.mind.presence == Presence::Attended && self.kin.above.is_none();
+        is_attended && self.hooks.watches(Occasion::Notification)
+    }
+
     /// Tells hooks, once, that the session begins; what they say comes with the next prompt.
     pub(crate) async fn begin_hooked(&mut self, cancel: &CancellationToken) {
         if !self.hooks.begins() {
@@ -43,14 +50,27 @@ impl Session {
         }
         self.tell_story();
         let said = |entry: &Entry| matches!(entry.kind, EntryKind::User { .. });
-        let begin = if self.branch.iter().any(said) { Begin::Resume } else { Begin::Startup };
+        let is_known = self.branch.iter().any(said);
+        let begin = match self.came.take() {
+            Some(Begin::Fork) => Begin::Fork,
+            Some(_) | None if is_known => Begin::Resume,
+            Some(came) => came,
+            None => Begin::Startup,
+        };
         self.begin_as(begin, cancel).await;
     }
 
     async fn begin_as(&mut self, begin: Begin, cancel: &CancellationToken) {
         let model = self.options.target.model_ref().to_string();
-        let ruling = self.hooks.begin(begin, &model, cancel).await;
+        let row = self.mind.store.session(self.id).await.ok();
+        let title = row.and_then(|row| row.summary.title);
+        let agent = self.kin.agent_name();
+        let who = Beginner { model: &model, agent: agent.as_deref(), title: title.as_deref() };
+        let mut ruling = self.hooks.begin(begin, who, cancel).await;
         self.hooks.keep_pending(&ruling, self.hooks.begin_occasion());
+        if let (Begin::Startup | Begin::Clear, Some(words)) = (begin, ruling.first_words.take()) {
+            self.first_words = Some(words);
+        }
         self.retitle(ruling).await;
     }
 
@@ -84,6 +104,7 @@ impl Session {
                 continue;
             }
             self.add_resources(&mut prompt.parts, cancel).await;
+            prompt.parts.splice(0..0, self.first_words.take().map(Part::user_text));
             self.hooks.keep_pending(&ruling, Occasion::UserPromptSubmit);
             prompt.parts.extend(self.hooks.take_pending().iter().map(|text| told(text)));
             self.retitle(ruling).await;

@@ -7,12 +7,14 @@
 //! | [`run`] | runs one: a program, or an address that is told |
 //! | [`said`], [`ruling`] | what one said; what all of them say together |
 //! | [`lasting`] | what shall hold beyond one call |
+//! | [`exports`] | variables for later commands, as `SessionStart` leaves them in a file |
 //! | [`moments`], [`telling`] | the moments of a session; what handlers are told of each |
 //! | [`story`] | the transcript, as a file that handlers can read |
 //!
 //! Handlers run outside the cage, with the environment Caiman was started with: they are the user's, or of a
 //! project the user trusts. They can forbid anything; what they allow is no more than a user's yes.
 
+mod exports;
 mod handler;
 mod lasting;
 mod matcher;
@@ -33,10 +35,11 @@ use base::definition::{self, Standing};
 use base::protocol::HookState;
 use base::{Entry, EntryId, Event, HookRunId, Paths, SessionId, TaskScope};
 use futures::future::join_all;
-use guard::Fence;
+use guard::{Decision, Fence};
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tools::Exported;
 use tools::bound::{Bounded, Spill};
 
 use crate::events::Events;
@@ -46,12 +49,13 @@ use crate::mind::Mind;
 pub use handler::{Handler, Handlers, Judged, Source};
 pub use lasting::Lasting;
 pub use matcher::Subject;
-pub(crate) use moments::{Begin, ToolCall, Trigger};
+pub(crate) use moments::{Begin, Beginner, End, ToolCall, Trigger};
 pub use occasion::Occasion;
 pub use ruling::Ruling;
-pub use run::{Ended, Place, Timed};
+pub use run::{Ended, Place, Timed, Wait};
 pub use said::{Change, Said};
 
+use exports::{Exports, Page};
 use handler::Stops;
 use story::Story;
 use telling::Setting;
@@ -88,6 +92,8 @@ pub(crate) struct Seat {
     pub(crate) fence: Fence,
     /// Where texts go that are too long.
     pub(crate) spill: PathBuf,
+    /// What its commands get besides.
+    pub(crate) exported: Exported,
     /// The sub-agent whose session it is.
     pub(crate) agent: Option<Actor>,
 }
@@ -258,11 +264,11 @@ impl Hooks {
         }
         let input = self.input(&firing).to_string();
         let (background, awaited): (Vec<_>, Vec<_>) =
-            meant.into_iter().partition(|handler| handler.hook.background);
+            meant.into_iter().partition(|handler| handler.hook.is_background());
         for handler in background {
             self.run_behind(handler, input.clone());
         }
-        let runs = awaited.iter().map(|handler| self.hear(handler, &input, cancel));
+        let runs = awaited.iter().map(|handler| self.await_one(handler, &input, cancel));
         let said = join_all(runs).await;
         for (handler, said) in awaited.iter().zip(said) {
             ruling.take(handler, said);
@@ -272,17 +278,78 @@ impl Hooks {
         ruling
     }
 
-    async fn hear(&self, handler: &Handler, input: &str, cancel: &CancellationToken) -> Said {
+    /// Waits for a handler's answer, unless it says that nobody need.
+    async fn await_one(
+        self: &Arc<Self>,
+        handler: &Arc<Handler>,
+        input: &str,
+        cancel: &CancellationToken,
+    ) -> Said {
+        // A turn that is stopped ends those it waits for, and no others.
+        let wait = Wait { cancel: self.background.token().child_token(), ..Wait::default() };
+        let mut hearing = Box::pin({
+            let (hooks, handler, input, wait) =
+                (self.clone(), handler.clone(), input.to_owned(), wait.clone());
+            async move { hooks.hear(&handler, &input, &wait).await }
+        });
+        tokio::select! {
+            biased;
+            said = &mut hearing => return said,
+            () = cancel.cancelled() => {
+                wait.cancel.cancel();
+                return hearing.await;
+            }
+            () = wait.released.cancelled() => {}
+        }
+        self.leave_behind(handler.clone(), hearing);
+        Said::default()
+    }
+
+    async fn hear(&self, handler: &Handler, input: &str, wait: &Wait) -> Said {
         if let Some(status) = &handler.hook.status_message {
             self.notice(status.clone());
         }
         let run = HookRunId::new();
+        let page = self.page(handler, run);
+        let mut place = self.place.clone();
+        if let Some(page) = &page {
+            place.env = place.env.with(page.variables());
+        }
         self.publish(run, handler, HookState::Started);
-        let Timed { ended, took } = handler.timed(input, &self.place, cancel).await;
+        let Timed { ended, took } = handler.timed(input, &place, wait).await;
         let (hook, event) = (handler.label(), handler.occasion.name());
         tracing::debug!(hook, event, took_ms = took.as_millis(), "a hook ended");
+        if let Some(page) = page {
+            self.export(handler, &page.read());
+        }
         self.publish(run, handler, self.ending(&ended));
         Said::read(handler.occasion, &ended)
+    }
+
+    /// The file in which a handler can leave variables for later commands.
+    fn page(&self, handler: &Handler, run: HookRunId) -> Option<Page> {
+        if handler.occasion != Occasion::SessionStart || handler.hook.url.is_some() {
+            return None;
+        }
+        let made = Page::new(&self.seat.mind.paths.cache().join("hooks"), run);
+        made.map_err(|error| tracing::warn!(%error, "a hook gets no CLAUDE_ENV_FILE")).ok()
+    }
+
+    /// Gives later commands of the session the variables a handler has left. Those whose names say secret are
+    /// masked from now on.
+    fn export(&self, handler: &Handler, text: &str) {
+        let Seat { mind, exported, .. } = &self.seat;
+        let known = mind.env.with(exported.all());
+        let Exports { variables, left } = Exports::of(text, &known);
+        mind.redactor.learn(&variables.clone().into_iter().collect());
+        exported.add(variables);
+        if let Some(line) = left.first() {
+            self.notice(format!(
+                "the {} hook `{}`: line {line} of CLAUDE_ENV_FILE is not `export NAME=value` and was left out",
+                handler.occasion,
+                handler.label()
+            ));
+        }
     }
 
     fn publish(&self, run: HookRunId, handler: &Handler, state: HookState) {
@@ -308,14 +375,28 @@ impl Hooks {
         HookState::Ended { code, stdout, stderr }
     }
 
-    /// Runs a handler nobody waits for; what it says comes with the next prompt.
+    /// Runs a handler nobody waits for.
     fn run_behind(self: &Arc<Self>, handler: Arc<Handler>, input: String) {
         let hooks = self.clone();
+        let wait = Wait { cancel: self.background.token().clone(), ..Wait::default() };
+        let heard = handler.clone();
+        self.leave_behind(handler, async move { hooks.hear(&heard, &input, &wait).await });
+    }
+
+    /// Goes on hearing a handler nobody waits for; what it says comes with the next prompt.
+    fn leave_behind(
+        self: &Arc<Self>,
+        handler: Arc<Handler>,
+        hearing: impl Future<Output = Said> + Send + 'static,
+    ) {
+        let hooks = self.clone();
         self.background.spawn(async move {
-            let cancel = hooks.background.token().clone();
             let mut ruling = Ruling::default();
-            let said = hooks.hear(&handler, &input, &cancel).await;
-            ruling.take(&handler, said);
+            let mut said = hearing.await;
+            if handler.hook.async_rewake && said.decision == Some(Decision::Deny) {
+                said.context.extend(said.reason.clone());
+            }
+            ruling.take(&handler, said.unawaited());
             hooks.bound(&mut ruling);
             hooks.keep_pending(&ruling, handler.occasion);
             hooks.warn(ruling.messages);

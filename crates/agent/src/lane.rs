@@ -1,17 +1,21 @@
 //! A session's lane: one running turn, prompts that join it or wait, and a stop that overtakes both.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use base::protocol::{ClientError, Delivery, Mode, Rewound};
 use base::{EntryId, EntryKind, Event, ModelRef, Part, TaskScope, Timestamp};
 use llm::{Reasoning, Target};
 use store::Queued;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::Reply;
+use crate::coordinator::Hub;
 use crate::crew::Crew;
-use crate::live::Live;
+use crate::hooks::{Begin, End};
+use crate::live::{Live, lock};
 use crate::lookup::Sight;
 use crate::mcp::prompts::Called;
 use crate::room::Cause;
@@ -82,6 +86,10 @@ pub(crate) enum Note {
     Record(Box<EntryKind>),
     /// A sub-agent's report, durable in the queue already.
     Heard(Box<Queued>, Wake),
+    /// The user comes to it from another session, and has said nothing in it yet.
+    Enter,
+    /// The user has gone on elsewhere.
+    Part(End),
     Close,
 }
 
@@ -114,8 +122,9 @@ enum Work {
 }
 
 impl Lane {
-    /// Opens a lane for a session; it ends with `scope`.
-    pub(crate) fn open(session: Session, held: Vec<Queued>, scope: &TaskScope) -> Self {
+    /// Opens a lane for a session; it ends with its hub.
+    pub(crate) fn open(session: Session, held: Vec<Queued>, hub: &Hub) -> Self {
+        let scope = &hub.scope;
         let (notes, inbox) = mpsc::channel(NOTES);
         let (resting, rest) = watch::channel(Rest::default());
         session.live.queue.restore(held);
@@ -127,6 +136,8 @@ impl Lane {
             idle: Some(Box::new(session)),
             running: None,
             scope: scope.child(),
+            hub: hub.me.clone(),
+            nudge: None,
         };
         let closing = keeper.scope.token().clone();
         keeper.crew.end_with(&closing);
@@ -191,6 +202,9 @@ struct Keeper {
     running: Option<Running>,
     resting: watch::Sender<Rest>,
     scope: TaskScope,
+    hub: Weak<Hub>,
+    /// When the user is reminded that a turn has ended, if anybody would be told.
+    nudge: Option<Instant>,
 }
 
 /// What a task gives back: the session, and how its turn ended if it was one.
@@ -216,6 +230,7 @@ impl Keeper {
                     None => break,
                 },
                 session = ended(&mut self.running) => self.turn_ended(session).await,
+                () = due(self.nudge) => self.remind(),
             }
         }
         closing.cancel();
@@ -227,7 +242,8 @@ impl Keeper {
             });
         }
         if let Some(session) = &self.idle {
-            session.hooks.end("other").await;
+            let end = self.hub.upgrade().map_or(End::Other, |hub| *lock(&hub.farewell));
+            session.hooks.end(end).await;
             session.workspace.jobs.close().await;
             // What its commands left there is of no use to anybody.
             drop(std::fs::remove_dir_all(&session.live.temp));
@@ -235,6 +251,7 @@ impl Keeper {
     }
 
     async fn take(&mut self, note: Note, ack: Ack) {
+        self.nudge = None;
         self.settle().await;
         let answer = match note {
             Note::Say { parts, delivery } => self.say(parts, delivery).await,
@@ -275,6 +292,19 @@ impl Keeper {
             Note::Ran(parts) => self.ran(parts).await,
             Note::Record(kind) => self.record(*kind).await,
             Note::Heard(report, wake) => self.hear(*report, wake).await,
+            Note::Enter => {
+                if let Some(session) = &mut self.idle {
+                    session.came = Some(Begin::Clear);
+                }
+                Ok(())
+            }
+            Note::Part(end) => {
+                // One that is at work goes on, and is over when it is closed.
+                if let Some(session) = &self.idle {
+                    session.hooks.part(end);
+                }
+                Ok(())
+            }
             Note::Close => {
                 self.scope.token().cancel();
                 Ok(())
@@ -518,6 +548,9 @@ impl Keeper {
         }
         if prompts.is_empty() {
             queue.tell();
+            let patience = Duration::from_secs(session.mind.config.options.idle_prompt_s);
+            let is_due = session.reminds() && !self.crew.is_at_work();
+            self.nudge = Instant::now().checked_add(patience).filter(|_| is_due);
             self.idle = Some(session);
             self.rested(close);
             return;
@@ -527,6 +560,14 @@ impl Keeper {
             let (reason, class) = (error.to_string(), "store".to_owned());
             events.publish(Event::TurnFailed { session: id, reason: reason.clone(), class });
             self.rested(Some(Err(reason)));
+        }
+    }
+
+    /// Tells hooks, once, that the user has been waited for since the last turn.
+    fn remind(&mut self) {
+        self.nudge = None;
+        if let Some(session) = &self.idle {
+            session.hooks.notify("idle_prompt", "Caiman is waiting for your input".to_owned());
         }
     }
 
@@ -544,6 +585,14 @@ impl Keeper {
 async fn ended(running: &mut Option<Running>) -> Option<Given> {
     match running {
         Some(running) => (&mut running.done).await.ok(),
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits for a moment; for ever where there is none.
+async fn due(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
         None => std::future::pending().await,
     }
 }

@@ -13,6 +13,7 @@ use guard::policy::{CageState, Depth};
 use guard::{Cage, Policy, Reach, Rule, Taint};
 use llm::{Reasoning, Target};
 use tokio_util::sync::CancellationToken;
+use tools::Exported;
 
 /// What may change while a turn runs.
 pub(crate) struct Live {
@@ -34,6 +35,8 @@ pub(crate) struct Live {
     pub(crate) wishes: Mutex<Wishes>,
     /// How hard the model is to think, from the next call on.
     pub(crate) reasoning: Mutex<Reasoning>,
+    /// What commands get besides the environment.
+    pub(crate) exported: Exported,
     pub(crate) shells: Mutex<Shells>,
     /// Prompts that wait.
     pub(crate) queue: Queue,

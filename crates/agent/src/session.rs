@@ -17,7 +17,7 @@ use tools::Workspace;
 use crate::approvals::Waiting;
 use crate::crew::{Crew, Kin};
 use crate::events::Events;
-use crate::hooks::Hooks;
+use crate::hooks::{Begin, Hooks};
 use crate::instructions::{self, Loaded};
 use crate::live::{Live, Wishes, lock};
 use crate::mind::{Mind, Options, Presence, Tools};
@@ -68,6 +68,10 @@ pub(crate) struct Session {
     pub(crate) kin: Kin,
     /// The user's own programs, which are told and asked.
     pub(crate) hooks: Arc<Hooks>,
+    /// How it begins, where its branch does not tell.
+    pub(crate) came: Option<Begin>,
+    /// What hooks have the user say before the first prompt.
+    pub(crate) first_words: Option<String>,
     /// The instruction files the system prompt was made with; loaded when they are first asked for.
     instructions: Option<Loaded>,
 }

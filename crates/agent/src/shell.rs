@@ -134,7 +134,7 @@ impl Drop for Run {
 
 /// The user's shell with the user's own environment, outside every cage.
 fn command(sight: &Sight, line: &str) -> Command {
-    let env = &sight.mind.env;
+    let env = &sight.mind.env.with(sight.workspace.exported.all());
     let own = env.get("SHELL").filter(|shell| shell.starts_with('/'));
     // A line that begins with a dash would be an option of the shell.
     let line = if line.starts_with('-') { format!(" {line}") } else { line.to_owned() };

@@ -122,7 +122,11 @@ impl Door {
     pub(crate) async fn close(&self) {
         let open = self.shared.mind.lock().await.open.take();
         if let Some(mind) = open {
-            mind.close().await;
+            // An editor's user does not leave us, the editor does.
+            match self.shared.flags.editor {
+                Some(_) => mind.close().await,
+                None => mind.quit().await,
+            }
         }
     }
 }

@@ -12,17 +12,17 @@ mod stream;
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use base::{Env, Secret};
 use regex::Regex;
 
 pub use stream::RedactStream;
 
-/// Knows secret values and shapes, and masks them. Clones are cheap.
+/// Knows secret values and shapes, and masks them. Clones are cheap, and learn together.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
-    known: Option<Arc<Known>>,
+    known: Arc<RwLock<Vec<Arc<Known>>>>,
 }
 
 /// The values that are masked wherever they stand.
@@ -42,7 +42,19 @@ struct Found {
 impl Redactor {
     /// Masks `secrets` and the secret variables of `env` besides everything that has a secret's shape.
     pub fn new(env: &Env, secrets: impl IntoIterator<Item = Secret>) -> Self {
-        Self { known: known::collect(env, secrets).map(Arc::new) }
+        let known = known::collect(env, secrets).map(Arc::new);
+        Self { known: Arc::new(RwLock::new(known.into_iter().collect())) }
+    }
+
+    /// Masks the secret variables of `env` from now on, too.
+    pub fn learn(&self, env: &Env) {
+        let is_known = |value: &str| {
+            let found = self.find(value.trim());
+            found.first().is_some_and(|it| it.place == (0..value.trim().len()))
+        };
+        let unknown = env.iter().filter(|(_, value)| !is_known(value));
+        let known = known::collect(&unknown.collect(), []).map(Arc::new);
+        self.known.write().unwrap_or_else(PoisonError::into_inner).extend(known);
     }
 
     /// The text with `[masked: …]` in place of every secret. Borrowed when there was none.
@@ -69,12 +81,16 @@ impl Redactor {
     /// Every secret, in order, without overlaps.
     fn find(&self, text: &str) -> Vec<Found> {
         let mut found = shape::find(text);
-        if let Some(known) = &self.known {
+        for known in self.known() {
             let hits = known.values.find_iter(text);
             found.extend(hits.map(|hit| Found { place: hit.range(), name: known::NAME }));
-            found.sort_by_key(|found| (found.place.start, std::cmp::Reverse(found.place.end)));
         }
+        found.sort_by_key(|found| (found.place.start, std::cmp::Reverse(found.place.end)));
         merge(found)
+    }
+
+    fn known(&self) -> Vec<Arc<Known>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -166,6 +166,7 @@ fn workspace(tree: &Path) -> Workspace {
         session: SessionId::new(),
         fence: Fence::new(tree, &[], Path::new("/root")).unwrap(),
         env: Env::default(),
+        exported: tools::Exported::default(),
         store: Store::in_memory().unwrap(),
         clock: Clock::system(),
         jobs: tools::jobs::Jobs::default(),

@@ -60,6 +60,6 @@ pub use target::Target;
 pub use tool::{Effect, Output, Tool, ToolError};
 pub use web::Web;
 pub use workspace::{
-    Desk, DeskError, Nothing, Order, Progress, Question, Report, Skills, Spawner, Terms, ToolCtx,
-    Who, Workspace,
+    Desk, DeskError, Exported, Nothing, Order, Progress, Question, Report, Skills, Spawner, Terms,
+    ToolCtx, Who, Workspace,
 };

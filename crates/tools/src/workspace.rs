@@ -1,7 +1,8 @@
 //! What all tools of a session share, and what one call is given.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use base::definition::Skill;
 use base::definition::agent::Isolation;
@@ -27,6 +28,8 @@ pub struct Workspace {
     pub fence: Fence,
     /// The environment of its processes.
     pub env: Env,
+    /// What was added to it for commands since the session began.
+    pub exported: Exported,
     /// Where it is remembered what was read of a file.
     pub store: Store,
     /// The time.
@@ -59,6 +62,29 @@ pub struct Workspace {
     pub mcp: Lending,
     /// Masks secrets.
     pub redactor: Redactor,
+}
+
+impl Workspace {
+    /// The environment of a command that starts now.
+    pub fn command_env(&self) -> Env {
+        self.env.with(self.exported.all())
+    }
+}
+
+/// Variables that commands of a session get from now on. Clones share them: a session and its sub-agents.
+#[derive(Clone, Default)]
+pub struct Exported(Arc<RwLock<BTreeMap<String, String>>>);
+
+impl Exported {
+    /// Adds variables; one that is there already is replaced.
+    pub fn add(&self, more: impl IntoIterator<Item = (String, String)>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).extend(more);
+    }
+
+    /// All of them.
+    pub fn all(&self) -> BTreeMap<String, String> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// What one call is given.

@@ -21,10 +21,50 @@ use super::{Firing, Hooks, telling};
 pub(crate) enum Begin {
     /// It is new.
     Startup,
-    /// It was there before this process.
+    /// The user has left another one for it.
+    Clear,
+    /// It was there before this process, or was left for another one.
     Resume,
+    /// It shares what was said in another one.
+    Fork,
     /// Its context was summarised.
     Compact,
+}
+
+/// Why a session is over, for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The user has begun another one.
+    Clear,
+    /// The user has gone on with another one.
+    Resume,
+    /// The user has left the interface.
+    Exit,
+    /// Anything else.
+    Other,
+}
+
+impl End {
+    /// The word handlers know.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Clear => "clear",
+            Self::Resume => "resume",
+            Self::Exit => "prompt_input_exit",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Who begins, besides how.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Beginner<'a> {
+    /// The model.
+    pub(crate) model: &'a str,
+    /// The agent that is the main one; none for ours.
+    pub(crate) agent: Option<&'a str>,
+    /// What the session is called by now.
+    pub(crate) title: Option<&'a str>,
 }
 
 /// Why the context is summarised.
@@ -56,21 +96,25 @@ impl Hooks {
     pub(crate) async fn begin(
         self: &Arc<Self>,
         begin: Begin,
-        model: &str,
+        who: Beginner<'_>,
         cancel: &CancellationToken,
     ) -> Ruling {
         let source = match begin {
             Begin::Startup => "startup",
+            Begin::Clear => "clear",
             Begin::Resume => "resume",
+            Begin::Fork => "fork",
             Begin::Compact => "compact",
         };
         let (occasion, subject) = match (&self.seat.agent, begin) {
             (None, _) => (Occasion::SessionStart, Subject::Word(source)),
             (Some(agent), Begin::Startup) => (Occasion::SubagentStart, Subject::Word(&agent.kind)),
-            (Some(_), Begin::Resume | Begin::Compact) => return Ruling::default(),
+            (Some(_), Begin::Clear | Begin::Resume | Begin::Fork | Begin::Compact) => {
+                return Ruling::default();
+            }
         };
         let fields = match &self.seat.agent {
-            None => telling::begin(source, model),
+            None => telling::begin(source, who.model, who.agent, who.title),
             Some(_) => Map::new(),
         };
         self.fire(Firing { occasion, subject, call: None, fields }, cancel).await
@@ -181,16 +225,29 @@ impl Hooks {
         });
     }
 
+    /// The session is over, for now: should it go on, it begins again. Nobody waits for the handlers.
+    pub(crate) fn part(self: &Arc<Self>, end: End) {
+        if self.begun.swap(false, Ordering::Relaxed) {
+            let hooks = self.clone();
+            self.background.spawn(async move { hooks.tell_end(end).await });
+        }
+    }
+
     /// The session is closed.
-    pub(crate) async fn end(self: &Arc<Self>, reason: &str) {
-        let begun = self.begun.load(Ordering::Relaxed);
-        if begun && self.seat.agent.is_none() && self.watches(Occasion::SessionEnd) {
-            let (occasion, subject) = (Occasion::SessionEnd, Subject::Word(reason));
-            let fields = telling::end(reason);
+    pub(crate) async fn end(self: &Arc<Self>, end: End) {
+        if self.begun.swap(false, Ordering::Relaxed) {
+            self.tell_end(end).await;
+        }
+        self.close().await;
+    }
+
+    async fn tell_end(self: &Arc<Self>, end: End) {
+        if self.watches(Occasion::SessionEnd) {
+            let (occasion, subject) = (Occasion::SessionEnd, Subject::Word(end.word()));
+            let fields = telling::end(end.word());
             let firing = Firing { occasion, subject, call: None, fields };
             self.fire(firing, &CancellationToken::new()).await;
         }
-        self.close().await;
     }
 
     fn about<'a>(

@@ -29,6 +29,8 @@ pub struct Ruling {
     pub halt: Option<String>,
     /// What the session shall be called.
     pub title: Option<String>,
+    /// What the user says first.
+    pub first_words: Option<String>,
 }
 
 impl Ruling {
@@ -66,6 +68,7 @@ impl Ruling {
         let halt = said.halt.map(|why| if why.is_empty() { unsaid() } else { why });
         self.halt = joined(self.halt.take(), halt);
         self.title = said.title.or(self.title.take());
+        self.first_words = joined(self.first_words.take(), said.first_words);
     }
 
     /// Why it shall not happen, if it shall not.

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tools::jobs;
 
 use super::handler::{Handler, Source};
+use super::said;
 use crate::skills::recipe::part;
 
 /// Most that is kept of what a handler prints; the rest is read and dropped.
@@ -68,6 +69,15 @@ impl Place {
     }
 }
 
+/// Somebody who waits for a handler.
+#[derive(Debug, Clone, Default)]
+pub struct Wait {
+    /// Ends the handler, and all it has started.
+    pub cancel: CancellationToken,
+    /// Cancelled once the handler has said that nobody need wait for it.
+    pub released: CancellationToken,
+}
+
 /// How a handler ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
@@ -97,25 +107,25 @@ pub enum Ended {
 
 impl Handler {
     /// Runs it with `input`, for as long as it may take.
-    pub async fn run(&self, input: &str, place: &Place, cancel: &CancellationToken) -> Ended {
+    pub async fn run(&self, input: &str, place: &Place, wait: &Wait) -> Ended {
         let patience = self.patience();
         let work = async {
             match &self.hook.url {
                 Some(url) => self.post(url, input, place).await,
-                None => self.start(input, place).await,
+                None => self.start(input, place, &wait.released).await,
             }
         };
         // Dropping the work ends the program and all it has started.
-        match cancel.run_until_cancelled(timeout(patience, work)).await {
+        match wait.cancel.run_until_cancelled(timeout(patience, work)).await {
             Some(Ok(ended)) => ended,
             Some(Err(_)) => Ended::TooSlow(patience),
             None => Ended::Cancelled,
         }
     }
 
-    async fn start(&self, input: &str, place: &Place) -> Ended {
+    async fn start(&self, input: &str, place: &Place, released: &CancellationToken) -> Ended {
         match self.program(place).spawn() {
-            Ok(child) => talk(child, input).await,
+            Ok(child) => talk(child, input, released).await,
             Err(error) => Ended::Broken(error.to_string()),
         }
     }
@@ -193,7 +203,11 @@ impl Handler {
     }
 }
 
-async fn talk(mut child: guard::process::Child, input: &str) -> Ended {
+async fn talk(
+    mut child: guard::process::Child,
+    input: &str,
+    released: &CancellationToken,
+) -> Ended {
     let (stdin, stdout, stderr) = (child.input.take(), child.output.take(), child.error.take());
     let (mut printed, mut complained) = (Vec::new(), Vec::new());
     let status = {
@@ -204,7 +218,18 @@ async fn talk(mut child: guard::process::Child, input: &str) -> Ended {
             }
         };
         let listening = async {
-            tokio::join!(feeding, keep(stdout, &mut printed), keep(stderr, &mut complained));
+            let mut first = Some(released);
+            let hear = |printed: &[u8]| {
+                let Some(released) = first else { return };
+                match said::releases(printed) {
+                    Some(true) => released.cancel(),
+                    Some(false) => {}
+                    None => return,
+                }
+                first = None;
+            };
+            let printing = keep(stdout, &mut printed, hear);
+            tokio::join!(feeding, printing, keep(stderr, &mut complained, |_| {}));
         };
         let mut listening = pin!(listening);
         tokio::select! {
@@ -229,13 +254,14 @@ async fn talk(mut child: guard::process::Child, input: &str) -> Ended {
     }
 }
 
-/// Reads to the end, and keeps the beginning.
-async fn keep(output: Option<Output>, kept: &mut Vec<u8>) {
+/// Reads to the end, and keeps the beginning; `hear` is told what there is whenever more has come.
+async fn keep(output: Option<Output>, kept: &mut Vec<u8>, mut hear: impl FnMut(&[u8])) {
     let Some(mut output) = output else { return };
     let mut buffer = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = output.read(&mut buffer).await {
         let room = OUTPUT_BYTES.saturating_sub(kept.len());
         kept.extend_from_slice(&buffer[..count.min(room)]);
+        hear(kept);
     }
 }
 
@@ -286,9 +312,9 @@ pub struct Timed {
 
 impl Handler {
     /// Runs it and takes the time.
-    pub async fn timed(&self, input: &str, place: &Place, cancel: &CancellationToken) -> Timed {
+    pub async fn timed(&self, input: &str, place: &Place, wait: &Wait) -> Timed {
         let began = Instant::now();
-        let ended = self.run(input, place, cancel).await;
+        let ended = self.run(input, place, wait).await;
         Timed { ended, took: began.elapsed() }
     }
 }

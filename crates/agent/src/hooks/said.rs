@@ -33,6 +33,8 @@ pub struct Said {
     pub halt: Option<String>,
     /// What the session shall be called.
     pub title: Option<String>,
+    /// What the user says first, in the handler's words.
+    pub first_words: Option<String>,
     /// Why it is as good as if it had said nothing.
     pub failure: Option<String>,
 }
@@ -47,8 +49,25 @@ pub enum Change {
 }
 
 impl Said {
-    /// What a handler said by how it ended.
+    /// What a handler said by how it ended. One that has said that nobody need wait decides nothing.
     pub fn read(occasion: Occasion, ended: &Ended) -> Self {
+        let said = Self::heard(occasion, ended);
+        let body = match ended {
+            Ended::Exited { stdout: body, .. } | Ended::Answered { body, .. } => body.as_bytes(),
+            Ended::TooSlow(_) | Ended::Cancelled | Ended::Broken(_) => &[],
+        };
+        if releases(body) == Some(true) { said.unawaited() } else { said }
+    }
+
+    /// What is left of it where nobody has waited: words. A no is one more for the user.
+    #[must_use]
+    pub fn unawaited(self) -> Self {
+        let Self { decision, reason, context, message, failure, .. } = self;
+        let no = reason.filter(|_| decision == Some(Decision::Deny));
+        Self { context, message: message.or(no), failure, ..Self::default() }
+    }
+
+    fn heard(occasion: Occasion, ended: &Ended) -> Self {
         match ended {
             Ended::Exited { code: Some(code), stdout, stderr } => {
                 exited(occasion, *code, stdout, stderr.trim())
@@ -112,15 +131,45 @@ fn spoken(occasion: Occasion, body: &str) -> Said {
     }
 }
 
-/// The object a text holds; none if it does not begin like one.
+/// Whether the beginning of what a handler prints says that nobody need wait for it; none while that may
+/// still come.
+pub(super) fn releases(printed: &[u8]) -> Option<bool> {
+    let body = printed.trim_ascii_start();
+    match body.first() {
+        None => return None,
+        Some(b'{') => {}
+        Some(_) => return Some(false),
+    }
+    let mut values = serde_json::Deserializer::from_slice(body).into_iter::<Map<String, Value>>();
+    match values.next()? {
+        Ok(words) => Some(is_release(&words)),
+        Err(error) if error.is_eof() => None,
+        Err(_) => Some(false),
+    }
+}
+
+fn is_release(words: &Map<String, Value>) -> bool {
+    words.get("async") == Some(&Value::Bool(true))
+}
+
+/// The object a text begins with, or the one behind a release; none if it does not begin like one.
 fn json_of(body: &str) -> Result<Option<Map<String, Value>>, serde_json::Error> {
+    let (first, rest) = object_before(body)?;
+    match first {
+        Some(words) if is_release(&words) => Ok(object_before(rest)?.0.or(Some(Map::new()))),
+        first => Ok(first),
+    }
+}
+
+fn object_before(body: &str) -> Result<(Option<Map<String, Value>>, &str), serde_json::Error> {
     let body = body.trim();
     if !body.starts_with('{') {
-        return Ok(None);
+        return Ok((None, body));
     }
-    // A background handler's first line may stand before the rest.
     let mut values = serde_json::Deserializer::from_str(body).into_iter::<Map<String, Value>>();
-    values.next().transpose()
+    let first = values.next().transpose()?;
+    let end = values.byte_offset();
+    Ok((first, &body[end..]))
 }
 
 fn understood(occasion: Occasion, words: &Map<String, Value>) -> Said {
@@ -155,6 +204,7 @@ fn understood(occasion: Occasion, words: &Map<String, Value>) -> Said {
         message: text(words, "systemMessage"),
         halt,
         title: text(special, "sessionTitle"),
+        first_words: text(special, "initialUserMessage").filter(|words| !words.trim().is_empty()),
         failure: None,
     }
 }

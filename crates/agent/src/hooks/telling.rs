@@ -50,9 +50,18 @@ impl Setting<'_> {
     }
 }
 
-/// How a session begins.
-pub fn begin(source: &str, model: &str) -> Map<String, Value> {
-    object(json!({ "source": source, "model": model }))
+/// How a session begins, with which model, and, where there are any, as which agent and under which title.
+pub fn begin(
+    source: &str,
+    model: &str,
+    agent: Option<&str>,
+    title: Option<&str>,
+) -> Map<String, Value> {
+    let mut told = object(json!({ "source": source, "model": model }));
+    for (name, text) in [("agent_type", agent), ("session_title", title)] {
+        told.extend(text.map(|text| (name.to_owned(), json!(text))));
+    }
+    told
 }
 
 /// What the user said.

@@ -24,8 +24,8 @@ use crate::budget::Tally;
 use crate::coordinator::Hub;
 use crate::crew::{Crew, Kin, Spawning};
 use crate::events::Events;
-use crate::hooks::{Hooks, Seat};
-use crate::live::Live;
+use crate::hooks::{Begin, Hooks, Seat};
+use crate::live::{Live, lock};
 use crate::mcp::{self, Sampling};
 use crate::mind::{Mind, Options, Presence};
 use crate::purse::Purse;
@@ -63,6 +63,7 @@ impl Session {
             lent: Mutex::default(),
             wishes: Mutex::default(),
             reasoning: Mutex::new(options.reasoning),
+            exported: above.map(|above| above.live.exported.clone()).unwrap_or_default(),
             shells: Mutex::default(),
             queue: Queue::new(id, events.clone()),
         };
@@ -81,6 +82,7 @@ impl Session {
             session: id,
             fence: fence.clone(),
             spill: spill.clone(),
+            exported: live.exported.clone(),
             agent: kin.seated(id),
         };
         let hooks = hooks(seat, &kin);
@@ -99,6 +101,7 @@ impl Session {
             session: id,
             fence,
             env: environment(&mind),
+            exported: live.exported.clone(),
             store: mind.store.clone(),
             clock: mind.clock.clone(),
             jobs: Jobs::default(),
@@ -133,6 +136,8 @@ impl Session {
             purse,
             crew,
             kin,
+            came: lock(&hub.forks).remove(&id).then_some(Begin::Fork),
+            first_words: None,
             instructions: None,
             mind,
         })

@@ -125,7 +125,8 @@ impl Filling<'_> {
         if verdict.decision != Decision::Allow {
             return Err(FillError::Refused { command: command(), reason: verdict.reason });
         }
-        let env = workspace.env.with(self.variables.environment()).with(line.values.clone());
+        let env = workspace.command_env();
+        let env = env.with(self.variables.environment()).with(line.values.clone());
         let start = Start {
             command: Command {
                 program: jobs::shell(&env).to_owned(),

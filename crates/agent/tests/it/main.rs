@@ -16,6 +16,7 @@ mod errands;
 mod first_request;
 mod hooks;
 mod hooks_http;
+mod hooks_life;
 mod hooks_sources;
 mod injections;
 mod instructions;

@@ -218,6 +218,7 @@ fn adopt_handler(
     }
     rename(entry, "allowedEnvVars", "allowed_env_vars");
     rename(entry, "statusMessage", "status_message");
+    rename(entry, "asyncRewake", "async_rewake");
     entry.extend(matcher.map(|matcher| ("matcher".to_owned(), matcher)));
     Some(handler)
 }

@@ -53,6 +53,9 @@ pub struct Hook {
     /// Run it in the background: nobody waits for it, and it decides nothing.
     #[serde(rename = "async")]
     pub background: bool,
+    /// The same; and should it say no, the model hears why with the next prompt.
+    #[serde(alias = "asyncRewake")]
+    pub async_rewake: bool,
     /// What to show while it runs.
     #[serde(alias = "statusMessage")]
     pub status_message: Option<String>,
@@ -60,6 +63,13 @@ pub struct Hook {
     pub once: bool,
     /// What its failure means.
     pub fail: HookFailure,
+}
+
+impl Hook {
+    /// Whether nobody waits for it.
+    pub fn is_background(&self) -> bool {
+        self.background || self.async_rewake
+    }
 }
 
 /// A shell for the command of a hook.

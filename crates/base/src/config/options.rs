@@ -77,6 +77,8 @@ pub struct Options {
     /// How to tell that a turn has ended or an answer is needed.
     #[schemars(extend("x-trust" = "allowed"))]
     pub notifications: Notifications,
+    /// Seconds after a turn until hooks are told that you are waited for, by `Notification` with `idle_prompt`.
+    pub idle_prompt_s: u64,
 }
 
 impl Default for Options {
@@ -104,6 +106,7 @@ impl Default for Options {
             auto_lsp: true,
             progress: true,
             notifications: Notifications::default(),
+            idle_prompt_s: 60,
         }
     }
 }

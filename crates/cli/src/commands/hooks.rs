@@ -93,7 +93,7 @@ fn entry(handler: &Handler, loaded: &Loaded) -> Value {
         "args": hook.args,
         "url": hook.url,
         "timeout_s": handler.patience().as_secs_f64(),
-        "async": hook.background,
+        "async": hook.is_background(),
         "fail": match hook.fail {
             HookFailure::Open => "open",
             HookFailure::Closed => "closed",

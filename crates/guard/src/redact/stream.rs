@@ -43,7 +43,8 @@ impl RedactStream {
     /// Where what is kept back begins: at a word's beginning, before anything that may go on.
     fn settled(&self) -> usize {
         let text = self.carry.as_str();
-        let spaced = self.redactor.known.as_ref().map_or(0, |known| known.longest_spaced);
+        let known = self.redactor.known();
+        let spaced = known.iter().map(|known| known.longest_spaced).max().unwrap_or(0);
         let mut end = word_start(text, text.len().saturating_sub(spaced));
         loop {
             let earlier = before_secret(text, end);

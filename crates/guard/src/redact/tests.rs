@@ -319,3 +319,17 @@ proptest! {
         prop_assert_eq!(once.matches('\n').count(), text.matches('\n').count());
     }
 }
+
+#[test]
+fn what_is_learned_later_is_masked_by_every_clone() {
+    let redactor = Redactor::default();
+    let (clone, mut stream) = (redactor.clone(), redactor.stream());
+    let env = Env::from_iter([("DEPLOY_TOKEN", "qv7-blue-kite-91"), ("EDITOR", "qv8-other-91")]);
+    redactor.learn(&env);
+    redactor.learn(&env);
+    assert_eq!(redactor.known().len(), 1, "nothing is learned twice");
+    assert_eq!(clone.text("it is qv7-blue-kite-91."), "it is [masked: secret].");
+    assert_eq!(clone.text("qv8-other-91"), "qv8-other-91", "its name says no secret");
+    let shown = stream.push("say qv7-blue-kite-91 twice ") + &stream.finish();
+    assert_eq!(shown, "say [masked: secret] twice ");
+}

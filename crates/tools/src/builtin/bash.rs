@@ -132,14 +132,14 @@ fn folder(input: &Input, workspace: &Workspace) -> Result<Spot, ToolError> {
 }
 
 fn command(input: &Input, ctx: &ToolCtx) -> Result<Command, ToolError> {
-    let env = &ctx.workspace.env;
+    let env = ctx.workspace.command_env();
     let (stdio, terminal) = match (input.terminal, input.run_in_background) {
         (true, _) => (TERMINAL, "xterm-256color"),
         (false, true) => (Terminals::InputOutput, "dumb"),
         (false, false) => (Terminals::Output, "dumb"),
     };
     Ok(Command {
-        program: jobs::shell(env).to_owned(),
+        program: jobs::shell(&env).to_owned(),
         // Without the dashes, a command that begins with one would be an option of the shell.
         args: vec!["-c".to_owned(), "--".to_owned(), input.command.clone()],
         folder: folder(input, &ctx.workspace)?.real,

@@ -62,6 +62,7 @@ impl Room {
             session,
             fence: Fence::new(&folder, &[], &home).unwrap(),
             env,
+            exported: tools::Exported::default(),
             store,
             clock,
             jobs: tools::jobs::Jobs::default(),

@@ -123,7 +123,7 @@ fn claude_settings_and_mcp_files_are_read_into_the_same_sections() {
     let claude = r#"{"model": "opus", "permissions": {"allow": ["Bash(ls:*)"], "deny": ["Read(.env)"],
         "defaultMode": "plan", "disableAutoMode": "x"}, "env": {"A": "1"}, "statusLine": {},
         "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "c", "timeout": 5, "async": true},
-        {"type": "prompt", "prompt": "p"}, {"type": "http", "url": "http://x/", "allowedEnvVars": ["T"], "asyncRewake": 1}]}],
+        {"type": "prompt", "prompt": "p"}, {"type": "http", "url": "http://x/", "allowedEnvVars": ["T"], "asyncRewake": true, "x": 1}]}],
         "Elicitation": []}, "disableAllHooks": true}"#;
     let read = loaded(claude, Format::Claude, Owner::User);
     assert_eq!(read.problems.len(), 1, "{:?}", read.problems);
@@ -136,6 +136,7 @@ fn claude_settings_and_mcp_files_are_read_into_the_same_sections() {
     let told = &config.hooks["PreToolUse"][1];
     assert_eq!(told.url.as_deref(), Some("http://x/"));
     assert_eq!((told.matcher.as_deref(), told.allowed_env_vars.len()), (Some("Bash"), 1));
+    assert!(told.is_background() && !told.background);
     assert!(config.options.disable_hooks);
     let mcp = r#"{"mcpServers": {"s": {"command": "npx", "args": ["-y"], "timeout": 1500, "alwaysLoad": true,
         "headersHelper": "h", "x": 1, "oauth": {"clientId": "c", "authServerMetadataUrl": "u"}}}}"#;

@@ -2,12 +2,11 @@
 
 mod scene;
 
-use agent::hooks::{Ended, Handlers, Occasion, Place, Ruling, Said, Timed};
+use agent::hooks::{Ended, Handlers, Occasion, Place, Ruling, Said, Timed, Wait};
 use base::config::{Expander, Loaded};
 use futures::future::join_all;
 use guard::{Decision, Runner};
 use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::failure::Failure;
@@ -61,14 +60,15 @@ pub(super) fn run(
     let (env, _) = loaded.config.environment(expander);
     let place = Place::new(&app.cwd, &env, scene.session, &loaded.config.network, &app.paths);
     let text = Value::Object(input.clone()).to_string();
-    let cancel = CancellationToken::new();
-    let runs = meant.iter().map(|handler| handler.timed(&text, &place, &cancel));
+    let waits: Vec<Wait> = meant.iter().map(|_| Wait::default()).collect();
+    let runs = meant.iter().zip(&waits);
+    let runs = runs.map(|(handler, wait)| handler.timed(&text, &place, wait));
     let done = wiring::runtime()?.block_on(async { join_all(runs).await });
     let mut ruling = Ruling::default();
     let mut told = Vec::new();
-    for (handler, timed) in meant.iter().zip(done) {
+    for ((handler, wait), timed) in meant.iter().zip(&waits).zip(done) {
         let said = Said::read(occasion, &timed.ended);
-        let is_awaited = !handler.hook.background;
+        let is_awaited = !handler.hook.is_background() && !wait.released.is_cancelled();
         told.push(Told { name: handler.label(), timed, said: said.clone(), is_awaited });
         if is_awaited {
             ruling.take(handler, said);

@@ -70,7 +70,9 @@ impl<'a> Scene<'a> {
         }
         let about = |usual: &'static str| trial.about.as_deref().unwrap_or(usual).to_owned();
         event.extend(match self.occasion {
-            Occasion::SessionStart => telling::begin(&about("startup"), "provider/model"),
+            Occasion::SessionStart => {
+                telling::begin(&about("startup"), "provider/model", None, None)
+            }
             Occasion::SessionEnd => telling::end(&about("other")),
             Occasion::UserPromptSubmit => {
                 telling::prompt(trial.prompt.as_deref().unwrap_or_default())
