@@ -22,13 +22,13 @@ mod offer;
 pub(crate) mod recipe;
 mod shown;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::definition::agent::Isolation;
 use base::definition::skill::{Callers, Context};
-use base::definition::{Definitions, Skill};
-use base::{Entry, Origin};
+use base::definition::{Definitions, Shelf, Skill};
+use base::{Entry, Origin, Part};
 use futures::future::BoxFuture;
 use guard::{Action, Decision, Rules, Taint};
 use llm::Reasoning;
@@ -46,6 +46,10 @@ use crate::mind::Mind;
 pub(crate) const TOOL: &str = "skill";
 /// The agent that works on a forked skill which names none.
 const WORKER: &str = "general";
+/// Where calls name the file they are about.
+const FILE_KEYS: [&str; 2] = ["file_path", "path"];
+/// Most folders below the session's own whose skills are looked for.
+const MOST_BELOW: usize = 128;
 
 /// The skills of one session, for the tool that loads one.
 pub(crate) struct Book {
@@ -61,6 +65,10 @@ struct Known {
     taint: Taint,
     effort: String,
     shown: Shown,
+    /// Folders below the session's own in which calls have named something, in the order they did.
+    below: Vec<PathBuf>,
+    /// How many of them had skills when somebody asked last.
+    found: usize,
 }
 
 impl Book {
@@ -71,6 +79,7 @@ impl Book {
 
     /// Takes in the newest entry of a branch.
     pub(crate) fn see(&self, branch: &[Entry], taint: &Taint) {
+        self.follow(branch.last().into_iter());
         let mut known = self.known();
         known.shown.see(branch);
         if known.taint != *taint {
@@ -80,15 +89,57 @@ impl Book {
 
     /// Takes in the whole branch of a session in `folder`: the skills in it stay readable.
     pub(crate) fn open(&self, branch: &[Entry], taint: &Taint, folder: &Path) {
+        self.follow(branch.iter());
+        let below = self.below();
         let mut known = self.known();
+        known.found = below.len();
         known.shown = Shown::of(branch);
         known.taint.clone_from(taint);
         if known.shown.names().next().is_none() {
             return;
         }
-        let definitions = self.mind.shelf.look(folder);
+        let definitions = self.mind.shelf.look_below(folder, &below);
         for skill in known.shown.names().filter_map(|name| definitions.skill(name)) {
             self.live.open_to_reading(Recipe::of_skill(skill, &definitions).readable());
+        }
+    }
+
+    /// The definitions that can be found from a session's folder now, and the skills of folders below it in which
+    /// calls have named something.
+    pub(crate) fn definitions(&self, folder: &Path) -> Arc<Definitions> {
+        self.mind.shelf.look_below(folder, &self.below())
+    }
+
+    /// The folders below that have skills of their own.
+    pub(crate) fn below(&self) -> Vec<PathBuf> {
+        let below = self.known().below.clone();
+        Shelf::with_skills(&below)
+    }
+
+    /// Whether there are more of them than when this was asked last.
+    pub(crate) fn has_found_more(&self) -> bool {
+        let found = self.below().len();
+        std::mem::replace(&mut self.known().found, found) < found
+    }
+
+    /// Notes the folders of the files that calls name.
+    fn follow<'e>(&self, entries: impl Iterator<Item = &'e Entry>) {
+        let named = entries.flat_map(named_files);
+        let policy = self.live.policy();
+        let fence = &policy.fence;
+        if fence.is_confined() {
+            return;
+        }
+        for place in named.filter_map(|path| fence.locate(path).ok()) {
+            let inner = place.real.ancestors().skip(usize::from(!place.real.is_dir()));
+            let inner =
+                inner.take_while(|it| *it != fence.folder() && it.starts_with(fence.folder()));
+            let mut known = self.known();
+            for folder in inner {
+                if known.below.len() < MOST_BELOW && !known.below.iter().any(|it| it == folder) {
+                    known.below.push(folder.to_owned());
+                }
+            }
         }
     }
 
@@ -123,7 +174,7 @@ impl Book {
 
     async fn load(&self, name: &str, arguments: &str, ctx: &ToolCtx) -> Result<Output, ToolError> {
         let folder = ctx.workspace.fence.folder();
-        let definitions = self.mind.shelf.look(folder);
+        let definitions = self.definitions(folder);
         let skill = called(&definitions, name)?;
         self.check_name(name, &skill.name)?;
         let recipe = Recipe::of_skill(skill, &definitions);
@@ -211,6 +262,15 @@ impl Skills for Book {
     ) -> BoxFuture<'a, Result<Output, ToolError>> {
         Box::pin(self.load(name, arguments, ctx))
     }
+}
+
+/// The files that the calls of an entry name.
+pub(crate) fn named_files(entry: &Entry) -> impl Iterator<Item = &str> {
+    let calls = entry.kind.parts().iter().filter_map(Part::as_call);
+    calls.filter_map(|call| {
+        let input = &call.input.value;
+        FILE_KEYS.iter().find_map(|key| input.get(*key)?.as_str())
+    })
 }
 
 /// Whether the model may call a skill.

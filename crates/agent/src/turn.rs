@@ -167,6 +167,7 @@ impl Turn<'_> {
             if let Some(ending) = self.run_calls(&calls, early).await? {
                 return Ok(Close::Ended(ending, stop));
             }
+            self.session.say_found_skills().await?;
         }
     }
 

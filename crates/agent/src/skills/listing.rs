@@ -10,6 +10,9 @@ use super::is_for_model;
 const HEAD: &str = "Skills: when one fits the task, load it with the skill tool before you begin.";
 /// Begins the list once it has changed.
 const NEWS: &str = "The skills have changed. Now there are:";
+/// Begins the list of those that lie where the model has come to, where it has no tool to load one.
+const NEARBY: &str =
+    "Where you work there are skills: when one fits the task, read its file before you go on.";
 /// Said when none is left.
 const NONE_LEFT: &str = "The skills have changed. Now there are none.";
 /// The most all lines may have, in bytes: about 1,500 tokens.
@@ -48,6 +51,23 @@ pub(crate) fn news(skills: &[&Skill], system: &[String], branch: &[Entry]) -> Op
     Some(now.map_or_else(|| NONE_LEFT.to_owned(), |lines| format!("{NEWS}\n{lines}")))
 }
 
+/// What must be said of skills the model has come upon and has no tool for; none while it knows.
+pub(crate) fn nearby(skills: &[&Skill], branch: &[Entry]) -> Option<String> {
+    let skills: Vec<&Skill> = skills.iter().copied().filter(|skill| is_for_model(skill)).collect();
+    let file = |skill: &Skill| skill.home.file.as_ref().map(|file| file.display().to_string());
+    let about =
+        |skill: &&Skill| Some(format!("{} ({})", line(skill, DESCRIPTION_CHARS[1]), file(skill)?));
+    let lines = skills.iter().filter_map(about).collect::<Vec<_>>();
+    let text = format!("{NEARBY}\n{}", first_fitting(lines).join("\n"));
+    let is_known = || Seen::of(branch).entries.into_iter().any(|entry| said(entry, &text));
+    (!skills.is_empty() && !is_known()).then_some(text)
+}
+
+fn said(entry: &Entry, words: &str) -> bool {
+    let is_it = |body: &PartBody| matches!(body, PartBody::Text { text } if text == words);
+    matches!(&entry.kind, EntryKind::User { parts } if parts.iter().any(|part| is_it(&part.body)))
+}
+
 /// The list the model goes by: the newest it has before it.
 fn told(system: &[String], branch: &[Entry]) -> Option<String> {
     let newest = Seen::of(branch).entries.into_iter().rev().find_map(|entry| {
@@ -79,6 +99,11 @@ fn line(skill: &Skill, chars: usize) -> String {
 
 fn bytes(lines: &[String]) -> usize {
     lines.iter().map(|line| line.len() + 1).sum()
+}
+
+/// All lines, or as many as fit.
+fn first_fitting(lines: Vec<String>) -> Vec<String> {
+    if bytes(&lines) <= LIST_BYTES { lines } else { first(lines) }
 }
 
 /// As many lines as fit, and how many do not.

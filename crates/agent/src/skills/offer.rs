@@ -4,31 +4,35 @@
 use std::sync::Arc;
 
 use base::definition::{Definitions, Skill, Style};
-use base::{Entry, Origin, Part, PartBody, transcript};
+use base::{Entry, EntryKind, Origin, Part, PartBody, transcript};
 
 use guard::rule::{Kind, Reading};
 use guard::{Rule, Spot};
+use store::StoreError;
 
-use super::{TOOL, is_for_model, listing};
+use super::{TOOL, is_for_model, listing, named_files};
 use crate::session::Session;
 use crate::toolset;
 
-/// Where calls name the file they are about.
-const FILE_KEYS: [&str; 2] = ["file_path", "path"];
+/// The tool that shows a file.
+const READER: &str = "view";
 
 impl Session {
-    /// The definitions that can be found from the session's folder, now.
+    /// The definitions that can be found from the session's folder, now, and the skills of folders below it
+    /// that it has come to.
     pub(crate) fn definitions(&self) -> Arc<Definitions> {
-        self.mind.shelf.look(self.workspace.fence.folder())
+        self.book.definitions(self.workspace.fence.folder())
     }
 
-    /// Whether the model is offered the tool that loads skills: once it was, it stays.
+    /// Whether the model is offered the tool that loads skills: once it was, it stays. What is found below on the
+    /// way does not change the tools.
     pub(crate) fn offers_skills(&self) -> bool {
         let was_offered = || {
             let (_, tools) = self.prefix().unwrap_or_default();
             tools.iter().any(|tool| tool.name == TOOL)
         };
-        was_offered() || self.definitions().skills.iter().any(is_for_model)
+        let own = || self.mind.shelf.look(self.workspace.fence.folder());
+        was_offered() || own().skills.iter().any(is_for_model)
     }
 
     /// The list for the system prompt; none where the tool is not offered.
@@ -47,12 +51,33 @@ impl Session {
     /// is what comes between the branch and the prompt.
     pub(crate) fn skill_news(&self, before: &[Entry]) -> Option<Part> {
         let (system, tools) = transcript::prefix(before).or_else(|| self.prefix())?;
-        if !tools.iter().any(|tool| tool.name == TOOL) {
-            return None;
-        }
+        let is_offered = |name: &str| tools.iter().any(|tool| tool.name == name);
         let definitions = self.definitions();
-        let text = listing::news(&self.due(&definitions), system, &self.branch)?;
+        let text = if is_offered(TOOL) {
+            listing::news(&self.due(&definitions), system, &self.branch)?
+        } else if is_offered(READER) {
+            listing::nearby(&self.nearby(&definitions), &self.branch)?
+        } else {
+            return None;
+        };
         Some(Part::new(PartBody::Text { text }, Origin::System))
+    }
+
+    /// Tells the model, in the middle of a turn, of skills it has come upon.
+    pub(crate) async fn say_found_skills(&mut self) -> Result<(), StoreError> {
+        if !self.book.has_found_more() {
+            return Ok(());
+        }
+        let Some(part) = self.skill_news(&[]) else { return Ok(()) };
+        let entry = self.entry(EntryKind::User { parts: vec![part] });
+        self.append(vec![entry]).await
+    }
+
+    /// The skills of folders below.
+    fn nearby<'d>(&self, definitions: &'d Definitions) -> Vec<&'d Skill> {
+        let below = self.book.below();
+        let is_below = |skill: &&Skill| below.iter().any(|level| skill.folder.starts_with(level));
+        self.due(definitions).into_iter().filter(is_below).collect()
     }
 
     /// The skills that are offered now: those about certain files only once one of these was touched.
@@ -76,12 +101,7 @@ impl Session {
 
     /// The files that calls of the session have named.
     fn touched(&self) -> Vec<Spot> {
-        let parts = self.branch.iter().flat_map(|entry| entry.kind.parts());
-        let calls = parts.filter_map(Part::as_call);
-        let named = calls.filter_map(|call| {
-            let input = &call.input.value;
-            FILE_KEYS.iter().find_map(|key| input.get(*key)?.as_str())
-        });
+        let named = self.branch.iter().flat_map(named_files);
         named.filter_map(|path| self.workspace.fence.locate(path).ok()).collect()
     }
 

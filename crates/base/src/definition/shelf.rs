@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use load::agents_below;
 
-use self::survey::Survey;
+use self::survey::{Survey, has_skills};
 use self::walk::Stamp;
 use super::{Agent, Plugin, Problem, Skill, Standing, Style, slug};
 use crate::env::Env;
@@ -145,9 +145,16 @@ struct Room {
     memory: Mutex<Memory>,
 }
 
+/// Where somebody looks from: a folder, and those below it whose skills count, too.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct View {
+    folder: PathBuf,
+    below: Vec<PathBuf>,
+}
+
 #[derive(Debug, Default)]
 struct Memory {
-    looks: BTreeMap<PathBuf, Look>,
+    looks: BTreeMap<View, Look>,
     /// The list of trusted folders and the stamp of its file.
     trusted: Option<(Option<Stamp>, Arc<TrustedFolders>)>,
 }
@@ -173,21 +180,33 @@ impl Shelf {
     /// What can be found from `folder` now. An empty shelf finds nothing. Reads files, so a task that must
     /// not wait looks from a blocking thread.
     pub fn look(&self, folder: &Path) -> Arc<Definitions> {
+        self.look_below(folder, &[])
+    }
+
+    /// The same with the skills of folders below it. One whose name is taken is called by its folder, too:
+    /// `sub/dir:name`. The earlier of `below` comes first.
+    pub fn look_below(&self, folder: &Path, below: &[PathBuf]) -> Arc<Definitions> {
         match &self.room {
-            Some(room) => room.look(folder),
+            Some(room) => room.look(folder, below),
             None => self.fixed.clone(),
         }
+    }
+
+    /// Those folders that have skills of their own.
+    pub fn with_skills(folders: &[PathBuf]) -> Vec<PathBuf> {
+        folders.iter().filter(|folder| has_skills(folder)).cloned().collect()
     }
 }
 
 impl Room {
-    fn look(&self, folder: &Path) -> Arc<Definitions> {
+    fn look(&self, folder: &Path, below: &[PathBuf]) -> Arc<Definitions> {
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        let view = View { folder, below: Shelf::with_skills(below) };
         // Another thread's panic leaves the memory whole: entries are put in and taken out at once.
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let trusted = memory.trusted(&self.places.paths.trust());
-        let survey = Survey::take(&self.places, &folder, &trusted);
-        if let Some(look) = memory.looks.get(&folder)
+        let survey = Survey::take(&self.places, &view, &trusted);
+        if let Some(look) = memory.looks.get(&view)
             && look.survey == survey
         {
             return look.definitions.clone();
@@ -198,13 +217,13 @@ impl Room {
         };
         let definitions = Arc::new(load::load(&self.places, &survey, &mut standing));
         // What was read must be what was judged; while files still change, no project is trusted.
-        if Survey::take(&self.places, &folder, &trusted) != survey {
+        if Survey::take(&self.places, &view, &trusted) != survey {
             return Arc::new(load::load(&self.places, &survey, &mut |_| Standing::Untrusted));
         }
         if memory.looks.len() >= REMEMBERED_FOLDERS {
             memory.looks.clear();
         }
-        memory.looks.insert(folder, Look { survey, definitions: definitions.clone() });
+        memory.looks.insert(view, Look { survey, definitions: definitions.clone() });
         definitions
     }
 

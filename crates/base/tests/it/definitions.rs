@@ -327,3 +327,25 @@ fn a_project_full_of_files_is_left_before_it_costs_much() {
     let broken = found.problems.iter().filter(|it| it.weight == Weight::Broken).count();
     assert!((2..=100).contains(&broken), "{broken}");
 }
+
+#[test]
+fn skills_of_folders_below_answer_for_themselves_and_take_no_name_that_is_taken() {
+    let world = world();
+    let skill = |body: &str| format!("---\nname: lint\ndescription: d\n---\n{body}\n");
+    world.write("project/.claude/skills/lint/SKILL.md", &skill("whole"));
+    world.write("project/pkg/web/.claude/skills/lint/SKILL.md", &skill("web"));
+    world.write("project/pkg/web/.agents/skills/other/SKILL.md", &skill("again"));
+    world.write("project/pkg/api/.crush/skills/lint/SKILL.md", &skill("api"));
+    let folder = world.at("project/pkg");
+    let below = ["web", "empty", "api", "web/.claude/skills/lint"].map(|name| folder.join(name));
+    let shelf = Shelf::new(places(&world));
+    let found = shelf.look_below(&folder, &below);
+    let named: Vec<(&str, &str)> =
+        found.skills.iter().map(|it| (it.name.as_str(), it.body.as_str())).collect();
+    assert_eq!(named, [("api:lint", "api"), ("lint", "whole"), ("web:lint", "web")]);
+    assert_eq!(found.skill("web:lint").unwrap().home.standing, Standing::Untrusted);
+    assert_eq!(shelf.look(&folder).skills.len(), 1);
+    assert_eq!(shelf.look_below(&folder, &below[..1]).skills.len(), 2);
+    world.write("project/pkg/web/.claude/skills/lint/SKILL.md", &skill("changed"));
+    assert_eq!(shelf.look_below(&folder, &below).skill("web:lint").unwrap().body, "changed");
+}

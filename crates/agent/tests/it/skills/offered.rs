@@ -173,3 +173,60 @@ async fn a_skill_about_files_waits_until_one_is_touched() {
     room.say("two").await;
     assert!(newest(&room).1.contains("- audit: Looks.\\n- typed: Minds types."));
 }
+
+/// A skill's file.
+fn file(name: &str, body: &str) -> String {
+    format!("---\nname: {name}\ndescription: About {body}.\n---\n{body}\n")
+}
+
+#[tokio::test]
+async fn skills_of_a_folder_below_are_found_once_a_file_there_is_touched() {
+    let view = |path: &str| serde_json::json!({ "file_path": path });
+    let script = Script::new().call("view", view("top.txt")).then();
+    let script = script.call("view", view("web/app/a.ts")).then();
+    let script = script.call("skill", load("web/app:lint", "")).then();
+    let script = script.call("skill", load("paint", "")).then().text("Done.");
+    let plan = Plan::with_tools(script.then().text("Again."));
+    let room = Room::new(plan).await;
+    room.write(".claude/skills/lint/SKILL.md", &file("lint", "the whole"));
+    room.write("web/app/.claude/skills/lint/SKILL.md", &file("lint", "the app"));
+    room.write("web/.agents/skills/paint/SKILL.md", &file("paint", "the web"));
+    room.write("other/.caiman/skills/never/SKILL.md", &file("never", "another"));
+    room.write("top.txt", "t");
+    room.write("web/app/a.ts", "a");
+    room.say("go").await;
+    let results = results(&room).await;
+    assert!(results[2].contains("the app"), "{results:#?}");
+    assert!(results[3].contains("the web"), "{results:#?}");
+    room.say("again").await;
+    let transcript = room.transcript().await;
+    let told: Vec<&String> =
+        transcript.iter().filter(|line| line.contains("The skills have changed")).collect();
+    assert_eq!(told.len(), 1, "{transcript:#?}");
+    for line in
+        ["- lint: About the whole.", "- paint: About the web.", "- web/app:lint: About the app."]
+    {
+        assert!(told[0].contains(line), "{line} in {told:?}");
+    }
+    assert!(!told[0].contains("never"), "{told:?}");
+    let branch = room.store.branch(room.session).await.unwrap();
+    let prefixes = branch.iter().filter(|entry| matches!(entry.kind, EntryKind::Prefix { .. }));
+    assert_eq!(prefixes.count(), 1, "the prefix stays");
+    room.assert_valid();
+}
+
+#[tokio::test]
+async fn a_model_without_the_tool_is_told_where_the_file_of_a_skill_below_is() {
+    let view = |path: &str| serde_json::json!({ "file_path": path });
+    let script = Script::new().call("view", view("web/a.ts")).then().text("Done.");
+    let room = Room::new(Plan::with_tools(script.then().text("Again."))).await;
+    room.write("web/.crush/skills/paint/SKILL.md", &file("paint", "the web"));
+    room.write("web/a.ts", "a");
+    room.say("go").await;
+    room.say("again").await;
+    let (names, text) = newest(&room);
+    assert!(!names.contains(&"skill".to_owned()), "the tools stay: {names:?}");
+    assert_eq!(text.matches("Where you work there are skills").count(), 1, "{text}");
+    assert!(text.contains("web/.crush/skills/paint/SKILL.md"), "{text}");
+    room.assert_valid();
+}

@@ -109,7 +109,12 @@ impl Loader {
             }
             Kind::Skill => {
                 let folder = spot.file.parent().unwrap_or(&spot.root);
-                let (skill, told) = skill::read(&words, folder, home);
+                let (mut skill, told) = skill::read(&words, folder, home);
+                if let (Some(skill), Some(below)) = (&mut skill, &spot.below)
+                    && self.skills.has(&skill.name)
+                {
+                    skill.name = format!("{below}:{}", skill.name);
+                }
                 self.skills.keep_some(skill, &mut self.problems);
                 told
             }
@@ -196,6 +201,10 @@ impl<T> Default for Named<T> {
 }
 
 impl<T: Definition> Named<T> {
+    fn has(&self, name: &str) -> bool {
+        self.0.contains_key(&name.to_lowercase())
+    }
+
     fn keep_some(&mut self, definition: Option<T>, problems: &mut Vec<Problem>) {
         if let Some(definition) = definition {
             self.keep(definition, problems);

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use super::walk::{Found, Pick, Stamp, Walker, text};
-use super::{Places, Trust};
+use super::{Places, Trust, View};
 use crate::config::project_folders;
 use crate::definition::plugin::{MANIFESTS, Manifest, Parts, USUAL_PARTS};
 use crate::definition::{Problem, Source, Standing};
@@ -73,6 +73,8 @@ pub(super) struct Spot {
     /// The definition folder the file was found in.
     pub(super) root: PathBuf,
     pub(super) file: PathBuf,
+    /// The folder below the one that is looked from to which it belongs, as a name says it.
+    pub(super) below: Option<String>,
     stamp: Stamp,
 }
 
@@ -96,8 +98,9 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Looks from `folder`, which is absolute, links followed.
-    pub(super) fn take(places: &Places, folder: &Path, trusted: &TrustedFolders) -> Self {
+    /// Looks from a folder, which is absolute, links followed.
+    pub(super) fn take(places: &Places, view: &View, trusted: &TrustedFolders) -> Self {
+        let folder = view.folder.as_path();
         let levels: Vec<PathBuf> = project_folders(folder).into_iter().rev().collect();
         let fence = levels.last().map_or(folder, PathBuf::as_path).to_owned();
         let mut surveyor =
@@ -105,6 +108,7 @@ impl Survey {
         surveyor.files_of_user_and_project();
         surveyor.skill_folders();
         surveyor.plugins();
+        surveyor.skills_below(view);
         surveyor.covered(trusted);
         let mut survey = surveyor.survey;
         survey.problems = surveyor.walker.problems;
@@ -190,6 +194,23 @@ impl Surveyor<'_> {
         }
     }
 
+    /// Skills of folders below. Trust in a folder says nothing of them: each answers for itself.
+    fn skills_below(&mut self, view: &View) {
+        for level in &view.below {
+            let Ok(name) = level.strip_prefix(&view.folder) else { continue };
+            let name = name.components().map(|part| part.as_os_str().to_string_lossy());
+            let name = name.collect::<Vec<_>>().join("/");
+            let first = self.survey.spots.len();
+            for root in skill_roots(level) {
+                let owner = Owner::Project(level.clone());
+                self.add(Kind::Skill, &root, &Source::Project, &owner);
+            }
+            let own = self.survey.spots.iter_mut().skip(first);
+            own.for_each(|spot| spot.below = Some(name.clone()));
+            self.levels.push(level.clone());
+        }
+    }
+
     fn plugins(&mut self) {
         for folder in self.places.plugin_folders.clone() {
             self.plugin(&folder, &Owner::User);
@@ -253,7 +274,8 @@ impl Surveyor<'_> {
         for Found { path, stamp, through_link } in found {
             let owner = owner.clone().reached(through_link);
             let (root, source) = (root.to_owned(), source.clone());
-            self.survey.spots.push(Spot { kind, source, owner, root, file: path, stamp });
+            let (file, below) = (path, None);
+            self.survey.spots.push(Spot { kind, source, owner, root, file, below, stamp });
         }
     }
 
@@ -272,6 +294,17 @@ impl Surveyor<'_> {
         }
         self.survey.covered.push(stamped(self.places.paths.trust()));
     }
+}
+
+/// Where skills lie in a folder of a project.
+fn skill_roots(level: &Path) -> impl Iterator<Item = PathBuf> {
+    let names = PROJECT_ROOTS.into_iter().chain([SKILL_ROOT]);
+    names.map(|name| level.join(name).join(Kind::Skill.folder()))
+}
+
+/// Whether a folder has skills of its own.
+pub(super) fn has_skills(level: &Path) -> bool {
+    skill_roots(level).any(|root| root.is_dir())
 }
 
 /// Whether no linked folder lies between a folder and a place below it.
