@@ -18,6 +18,8 @@ const HEADER_LIMIT: usize = 256 * 1024;
 
 /// Fields of running text, which may look like anything.
 const PROSE: [&str; 3] = ["description", "when_to_use", "initialPrompt"];
+/// A field that is shown as it is written, brackets and all.
+const HINT: &str = "argument-hint";
 
 /// A definition file in its two parts.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -64,9 +66,20 @@ impl Document {
         (!text.is_empty()).then_some(text)
     }
 
-    /// A field of running text. Authors who know that it must be one line write `\n` in it.
+    /// A field of running text. Authors who know that it must be one line write `\n` in it; a list or a table is
+    /// text, too, a line each.
     pub fn prose(&self, key: &str) -> Option<String> {
-        let text = self.text(key)?.replace("\\n", "\n").trim().to_owned();
+        let text = match self.fields.get(key)? {
+            Value::Array(items) => {
+                items.iter().filter_map(item_text).collect::<Vec<_>>().join("\n")
+            }
+            Value::Object(fields) => {
+                let line = |(key, value)| Some(format!("{key}: {}", item_text(value)?));
+                fields.iter().filter_map(line).collect::<Vec<_>>().join("\n")
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => self.text(key)?,
+        };
+        let text = text.replace("\\n", "\n").trim().to_owned();
         (!text.is_empty()).then_some(text)
     }
 
@@ -100,7 +113,7 @@ impl Document {
 /// field begins when the header is not strict YAML.
 pub fn parse(text: &str, known_keys: &[&str]) -> Document {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\0', "");
     let Some(parts) = split(&text, known_keys) else {
         return Document { body: text, ..Document::default() };
     };
@@ -233,13 +246,20 @@ fn yaml_table(text: &str) -> Result<Map<String, Value>, NotYaml> {
 }
 
 /// Gives values back as they are written where YAML sees something else: `color: #059669` and `Fixes #12` are
-/// comments to it, `name: 007` and `1.10` are numbers.
+/// comments to it, `name: 007` and `1.10` are numbers, `[WIP]` is a list.
 fn restore(header: &str, document: &mut Document) {
     for line in header.lines() {
         let Some((key, written)) = line.split_once(':') else { continue };
         let written = written.trim();
         let restored = match document.fields.get(key) {
-            Some(Value::Null) => is_colour(written),
+            Some(Value::Null) => {
+                let colour = written.split_whitespace().next().unwrap_or_default();
+                if is_colour(colour) {
+                    document.fields.insert(key.to_owned(), Value::from(colour));
+                    document.notes.push(Note::Comment(key.to_owned()));
+                }
+                false
+            }
             Some(Value::String(read)) => {
                 let rest = written.strip_prefix(read.as_str()).filter(|_| is_prose(key));
                 rest.is_some_and(|rest| rest.trim_start().starts_with('#'))
@@ -251,7 +271,14 @@ fn restore(header: &str, document: &mut Document) {
                 }
                 false
             }
-            Some(Value::Bool(_) | Value::Array(_) | Value::Object(_)) | None => false,
+            Some(Value::Array(_) | Value::Object(_)) => {
+                let is_text = is_prose(key) || is_spelling(key, HINT);
+                if is_text && written.starts_with(['[', '{']) && written.ends_with([']', '}']) {
+                    document.fields.insert(key.to_owned(), Value::from(written));
+                }
+                false
+            }
+            Some(Value::Bool(_)) | None => false,
         };
         if restored {
             document.fields.insert(key.to_owned(), Value::from(written));

@@ -165,10 +165,20 @@ impl Sheet {
         self.taken(key, list, "a list")
     }
 
-    /// Takes a list of names: tools, skills, arguments. Names have no spaces, so those part them, too.
+    /// Takes a list of names: tools, skills, arguments. In a text spaces part them, too; an item of a list is a
+    /// name with all its words, such as `Azure MCP/search`.
     pub(super) fn names(&mut self, key: &str) -> Option<Vec<String>> {
+        let is_list = matches!(self.document.fields.get(key), Some(Value::Array(_)));
+        if let Some(Value::String(text)) = self.document.fields.get(key)
+            && let Some((within, rest)) = bracketed(text)
+        {
+            let (within, rest) = (within.to_owned(), rest.chars().take(40).collect::<String>());
+            self.note(key, format!("`{rest}` stands behind the list in `{key}` and is left out"));
+            self.document.fields.insert(key.to_owned(), Value::from(within));
+        }
+        let between = |c: char| c == ',' || !is_list && c.is_whitespace();
         // Put together first: a YAML list parts `Agent(a,b)` at its comma.
-        self.list(key).map(|items| split_names(&items.join(",")))
+        self.list(key).map(|items| split_names(&items.join(","), between))
     }
 
     /// Takes opencode's table of tools, each with yes or no: those it has, or none for all, and those taken
@@ -321,8 +331,24 @@ fn effort_of_share(share: u64) -> Effort {
     }
 }
 
-/// Parts names at commas and spaces outside of parentheses, and takes stray quotes and brackets off.
-fn split_names(text: &str) -> Vec<String> {
+/// The list a text begins with, and what stands behind it; none where nothing does.
+fn bracketed(text: &str) -> Option<(&str, &str)> {
+    let inner = text.trim().strip_prefix('[')?;
+    let mut open = 1_usize;
+    let end = inner.char_indices().find(|(_, c)| {
+        open = match c {
+            '[' => open + 1,
+            ']' => open - 1,
+            _ => open,
+        };
+        open == 0
+    });
+    let (end, _) = end?;
+    Some((&inner[..end], inner[end + 1..].trim())).filter(|(_, rest)| !rest.is_empty())
+}
+
+/// Parts names where `between` says, outside of parentheses, and takes stray quotes and brackets off.
+fn split_names(text: &str, between: impl Fn(char) -> bool) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut open = 0_usize;
     for c in text.chars() {
@@ -331,7 +357,7 @@ fn split_names(text: &str) -> Vec<String> {
             ')' => open = open.saturating_sub(1),
             _ => {}
         }
-        if open == 0 && (c == ',' || c.is_whitespace()) {
+        if open == 0 && between(c) {
             names.push(String::new());
         } else if let Some(name) = names.last_mut() {
             name.push(c);

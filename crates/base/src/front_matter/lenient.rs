@@ -14,10 +14,7 @@ const KEY_CHARS: usize = 40;
 /// Reads the header into the document.
 pub(super) fn read(header: &str, known_keys: &[&str], document: &mut Document) {
     for piece in pieces(header, known_keys) {
-        let value = match yaml_table(&piece.source) {
-            Ok(mut fields) if fields.len() == 1 => fields.remove(piece.key),
-            Ok(_) | Err(_) => None,
-        };
+        let value = piece.read(&piece.source).or_else(|| piece.read(&untabbed(&piece.source)?));
         let value = value.unwrap_or_else(|| Value::from(plain_text(&piece)));
         if document.fields.insert(piece.key.to_owned(), value).is_some() {
             document.notes.push(Note::Repeated(piece.key.to_owned()));
@@ -67,6 +64,23 @@ struct Piece<'h> {
     more: Vec<&'h str>,
     /// All of it, as written.
     source: String,
+}
+
+impl Piece<'_> {
+    /// Its value, if it is YAML.
+    fn read(&self, source: &str) -> Option<Value> {
+        let mut fields = yaml_table(source).ok().filter(|fields| fields.len() == 1)?;
+        fields.remove(self.key)
+    }
+}
+
+/// A text whose lists are indented with tabs, which YAML does not take, with blanks; none if there are none.
+fn untabbed(source: &str) -> Option<String> {
+    let is_item = |line: &str| line.starts_with('\t') && line.trim_start().starts_with("- ");
+    if !source.lines().skip(1).all(is_item) || !source.contains('\t') {
+        return None;
+    }
+    Some(source.lines().map(|line| line.replace('\t', "  ") + "\n").collect())
 }
 
 fn pieces<'h>(header: &'h str, known_keys: &[&str]) -> Vec<Piece<'h>> {

@@ -11,4 +11,6 @@ mod parsers;
 mod smoke;
 mod trusted;
 #[cfg(test)]
+mod wild;
+#[cfg(test)]
 mod world;

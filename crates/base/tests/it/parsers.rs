@@ -30,7 +30,7 @@ pub(crate) fn config(bytes: &[u8]) {
 pub(crate) fn front_matter(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let document = front_matter::parse(&text, &KEYS);
-    let plain = text.replace("\r\n", "\n").replace('\r', "\n");
+    let plain = text.replace("\r\n", "\n").replace('\r', "\n").replace('\0', "");
     assert!(plain.ends_with(&document.body), "{:?} is not its end", document.body);
     for key in KEYS.iter().copied().chain(document.fields.keys().map(String::as_str)) {
         let all = (document.prose(key), document.flag(key), document.number(key));

@@ -10,7 +10,7 @@ use crate::protocol::Mode;
 
 /// The fields we know, and after them those that collections add; a field must be known to be found in a
 /// header that is not strict YAML.
-const KEYS: [&str; 37] = [
+const KEYS: [&str; 43] = [
     "name",
     "description",
     "tools",
@@ -28,23 +28,29 @@ const KEYS: [&str; 37] = [
     "isolation",
     "color",
     "initialPrompt",
+    "argument-hint",
     "author",
     "capabilities",
     "category",
+    "disable-model-invocation",
     "domain",
     "emoji",
+    "handoffs",
     "keywords",
     "license",
     "metadata",
+    "mode",
     "permissions",
     "priority",
     "role",
     "services",
     "source",
     "tags",
+    "target",
     "temperature",
     "triggers",
     "type",
+    "user-invocable",
     "version",
     "vibe",
     "when_to_use",

@@ -86,7 +86,7 @@ fn what_cannot_be_used_is_broken_with_its_line() {
         ("---\nname: a\n---\nBody", 2, "description"),
         ("---\ndescription: d\nname: a:b\n---\nBody", 3, "`:`"),
         ("---\nname: -a\ndescription: d\n---\nBody", 2, "begin with"),
-        ("---\nname: a\ndescription: [x]\n---\nBody", 3, "description"),
+        ("---\nname: a\ndescription: \"\"\n---\nBody", 3, "description"),
         ("---\nnam: [\n---\nBody", 2, "no `name`"),
     ];
     for (text, line, word) in cases {
