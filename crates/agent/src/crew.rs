@@ -295,6 +295,7 @@ impl Crew {
         let who = name.as_ref().unwrap_or(&order.who);
         let agent = role::find(who, &definitions, &hub.mind.config.agents);
         let agent = agent.map_err(ToolError::Refused)?;
+        self.check_name(&order.who, &agent)?;
         // Whatever is refused is refused before anything of it is there.
         let options = self.options_for(hub, &agent, order)?;
         let (row, worktree) = match known {
@@ -345,6 +346,25 @@ impl Crew {
             _place: place,
             _closing: closing,
         })
+    }
+
+    /// Refuses an agent by another name than its own where rules are about that one: what was judged is who
+    /// works. A session that is resumed has an agent already, whoever was named.
+    fn check_name(&self, asked: &Who, agent: &Agent) -> Result<(), ToolError> {
+        let judged = match asked {
+            Who::Explorer => builtin::EXPLORER,
+            Who::Named(name) => name.as_str(),
+            Who::Researcher { .. } => return Ok(()),
+        };
+        let action = guard::Action::Named(agent.name.clone());
+        let verdict = || self.live.policy().decide("agent", &[action], &guard::Taint::Clean);
+        if judged == agent.name || verdict().decision == guard::Decision::Allow {
+            return Ok(());
+        }
+        let name = &agent.name;
+        let text =
+            format!("The agent is called `{name}`: name it so, for only then can it be allowed.");
+        Err(ToolError::Refused(text))
     }
 
     /// Waits for a place; below the top nobody waits, since those who hold the places may wait for us.
@@ -476,11 +496,14 @@ impl Crew {
         }
     }
 
-    /// Sees to the copy that a stopped sub-agent worked in: the user is told if something changed there.
+    /// Sees to the copy that a stopped sub-agent worked in, once it has settled: the user is told if something
+    /// changed there.
     fn tidy(&self, hub: &Arc<Hub>, child: &mut Child) {
         let Some(worktree) = child.worktree.take() else { return };
         let (agent, session, hub) = (child.agent.name.clone(), self.session, hub.clone());
+        let lane = child.lane.clone();
         hub.clone().scope.spawn_settling(async move {
+            lane.close().await;
             if let Some(text) = worktree.kept(&hub.mind).await {
                 let text = format!("The agent {agent} was stopped. {text}");
                 hub.events.publish(Event::Notice { session: Some(session), text });
@@ -583,10 +606,10 @@ impl Spawner for Spawning {
                 () = watching => Err(ToolError::Cancelled),
                 () = ctx.cancel.cancelled() => {
                     child.lane.closing().cancel();
-                    // It settles by itself; whoever cancelled does not wait for its last words.
+                    // Whoever cancelled may not wait for it to settle: first what must be done then.
+                    crew.tidy(&hub, &mut child);
                     drop(child.lane.rested(child.turns).await);
                     hub.forget(child.session).await;
-                    crew.tidy(&hub, &mut child);
                     Err(ToolError::Cancelled)
                 }
             }

@@ -16,20 +16,30 @@ const BYTES: usize = 25_000;
 /// Tools an agent with a memory cannot do without.
 pub(super) const TOOLS: [&str; 3] = ["view", "write", "edit"];
 
-/// The folder an agent keeps its notes in; none if it keeps none.
+/// The folder an agent keeps its notes in; none if it keeps none, or if a link of the project's leads it out of
+/// there.
 pub(super) fn folder(agent: &Agent, mind: &Mind, project: &Path) -> Option<PathBuf> {
     let name = slug(&agent.name);
-    let place = match agent.memory? {
-        Memory::User => mind.paths.data().join("agent-memory"),
-        Memory::Project => project.join(".caiman/agent-memory"),
-        Memory::Local => project.join(".caiman/agent-memory-local"),
+    let (place, fence) = match agent.memory? {
+        Memory::User => (mind.paths.data().join("agent-memory"), None),
+        Memory::Project => (project.join(".caiman/agent-memory"), Some(project)),
+        Memory::Local => (project.join(".caiman/agent-memory-local"), Some(project)),
     };
-    (!name.is_empty()).then(|| place.join(name))
+    let folder = Some(place.join(&name)).filter(|_| !name.is_empty())?;
+    fence.is_none_or(|fence| stays_in(&folder, fence)).then_some(folder)
+}
+
+/// Whether a place, as far as it is there, lies in a folder, links followed.
+fn stays_in(place: &Path, folder: &Path) -> bool {
+    let real = place.ancestors().find(|it| it.symlink_metadata().is_ok());
+    let real = real.and_then(|it| it.canonicalize().ok());
+    folder.canonicalize().is_ok_and(|folder| real.is_some_and(|real| real.starts_with(folder)))
 }
 
 /// What an agent is told of its notes.
 pub(super) fn told(folder: &Path) -> String {
-    let text = std::fs::read_to_string(folder.join(FILE)).unwrap_or_default();
+    let file = Some(folder.join(FILE)).filter(|file| stays_in(file, folder));
+    let text = file.and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
     let mut notes = String::new();
     for line in text.lines().take(LINES) {
         if notes.len() + line.len() > BYTES {

@@ -154,22 +154,18 @@ fn is_release(words: &Map<String, Value>) -> bool {
 
 /// The object a text begins with, or the one behind a release; none if it does not begin like one.
 fn json_of(body: &str) -> Result<Option<Map<String, Value>>, serde_json::Error> {
-    let (first, rest) = object_before(body)?;
-    match first {
-        Some(words) if is_release(&words) => Ok(object_before(rest)?.0.or(Some(Map::new()))),
-        first => Ok(first),
-    }
-}
-
-fn object_before(body: &str) -> Result<(Option<Map<String, Value>>, &str), serde_json::Error> {
     let body = body.trim();
     if !body.starts_with('{') {
-        return Ok((None, body));
+        return Ok(None);
     }
     let mut values = serde_json::Deserializer::from_str(body).into_iter::<Map<String, Value>>();
-    let first = values.next().transpose()?;
-    let end = values.byte_offset();
-    Ok((first, &body[end..]))
+    match values.next().transpose()? {
+        Some(words) if is_release(&words) => {
+            let rest = json_of(&body[values.byte_offset()..])?;
+            Ok(rest.or(Some(Map::new())))
+        }
+        first => Ok(first),
+    }
 }
 
 fn understood(occasion: Occasion, words: &Map<String, Value>) -> Said {

@@ -41,8 +41,8 @@ impl Session {
         options: Options,
     ) -> Result<Self, SessionError> {
         let (mind, events, waiting) = (hub.mind.clone(), hub.events.clone(), hub.waiting.clone());
-        let (id, folder) = (row.summary.id, row.summary.folder.clone());
-        let fence = fence(&mind, folder, &options, &kin)?;
+        let id = row.summary.id;
+        let fence = fence(&mind, row.summary.folder.clone(), &options, &kin)?;
         let branch = mind.store.branch(id).await?;
         // A task was put into words by one who may have read them elsewhere.
         let from_above = kin.above.as_ref().map_or(Taint::Clean, |above| above.live.taint());
@@ -68,8 +68,7 @@ impl Session {
             queue: Queue::new(id, events.clone()),
         };
         let desk = desk(hub, id, &kin);
-        let web = web(hub, id, &kin);
-        let spill = spill(&mind, id, &kin);
+        let (web, spill) = (web(hub, id, &kin), spill(&mind, id, &kin));
         let live = Arc::new(live);
         let (tally, day_cost) = (spent_before(&mind, id).await?, spent_today(&mind).await?);
         let purse_above = kin.above.as_ref().map(|above| above.purse.clone());

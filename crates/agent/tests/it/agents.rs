@@ -174,3 +174,70 @@ async fn an_agent_with_a_memory_finds_its_notes_and_says_its_first_words() {
         assert!(asked.contains(&format!("\"name\":\"{tool}\"")), "{tool}: {asked}");
     }
 }
+
+#[tokio::test]
+async fn a_projects_link_leads_no_agents_notes_out_of_the_project() {
+    let agent =
+        "---\nname: elephant\ndescription: Remembers\nmemory: project\n---\nYou remember.\n";
+    let script = |room: &Room| {
+        let path = room.dir.path().join("private/note").display().to_string();
+        let write = json!({ "file_path": path, "content": "x" });
+        Script::new().call("write", write).then().text("Yes.")
+    };
+    for (link, target) in [("elephant", "private"), ("elephant/MEMORY.md", "private/MEMORY.md")] {
+        let room = Room::new(Plan::from(Script::new())).await;
+        let plan = Plan {
+            agent: Some("elephant".to_owned()),
+            mode: base::protocol::Mode::AcceptEdits,
+            ..Plan::with_tools(script(&room))
+        };
+        let room = room.rescripted(plan).await;
+        room.write(".caiman/agents/elephant.md", agent);
+        let private = room.dir.path().join("private");
+        std::fs::create_dir_all(&private).unwrap();
+        std::fs::write(private.join("MEMORY.md"), "The key is under the mat.\n").unwrap();
+        let link = room.folder.join(".caiman/agent-memory").join(link);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(room.dir.path().join(target), &link).unwrap();
+        let session = SessionId::new();
+        let folder = room.folder.display().to_string();
+        room.submit(Op::NewSession { session, folder }).await;
+        let mut events = room.watch();
+        let parts = vec![Part::user_text("Do you remember?")];
+        room.submit(Op::Say { session, parts, delivery: Delivery::Queue }).await;
+        to_the_end(&mut events).await;
+        assert!(!format!("{:?}", room.server.bodies()).contains("under the mat"), "{target}");
+        assert!(!private.join("note").exists(), "{target}");
+    }
+}
+
+#[tokio::test]
+async fn a_rule_about_an_agent_holds_by_whatever_name_it_is_called_or_resumed() {
+    let rules = |rule: &str| guard::Rules {
+        deny: vec![guard::Rule::parse(rule).unwrap()],
+        ..guard::Rules::default()
+    };
+    for (rule, name) in [("Agent(Night Owl)", "night-owl"), ("Agent(explorer)", "Explore")] {
+        let script = Script::new().call("agent", task(name)).then().text("Done.");
+        let room = Room::new(Plan { rules: rules(rule), ..Plan::with_tools(script) }).await;
+        room.write(
+            ".caiman/agents/owl.md",
+            "---\nname: Night Owl\ndescription: d\n---\nYou hoot.\n",
+        );
+        let events = room.say("PARENT: go").await;
+        let is_begun = |event: &Event| matches!(event, Event::ChildStarted { .. });
+        assert!(!events.iter().any(is_begun), "{name}: {events:#?}");
+        let transcript = room.transcript().await.join("\n");
+        assert!(transcript.contains("name it so") || transcript.contains("denied"), "{transcript}");
+    }
+    let script = Script::new().call("agent", task("historian")).then().when(historian());
+    let room = room(script.text("Long ago.").then().text("Done.")).await;
+    let (own, _) = child(&room.say("PARENT: go").await);
+    let more = json!({ "prompt": "and then?", "resume": own.to_string() });
+    let script = Script::new().call("agent", more).then().text("Done.");
+    let plan = Plan { rules: rules("Agent(historian)"), ..Plan::with_tools(script) };
+    let room = room.rescripted(plan).await;
+    let events = room.say("PARENT: go on").await;
+    let is_begun = |event: &Event| matches!(event, Event::ChildStarted { .. });
+    assert!(!events.iter().any(is_begun), "{events:#?}");
+}

@@ -36,11 +36,13 @@ fn talker() -> Script {
 }
 
 fn notices(events: &[Event]) -> String {
-    let texts = events.iter().filter_map(|event| match event {
-        Event::Notice { text, .. } => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect::<Vec<_>>().join("\n")
+    let mut texts = String::new();
+    for event in events {
+        if let Event::Notice { text, .. } = event {
+            texts += text;
+        }
+    }
+    texts
 }
 
 async fn appears(path: &Path) -> String {

@@ -116,13 +116,7 @@ async fn begun(
 
 /// The answer with the pages that were really fetched, whatever it says of its sources itself.
 fn with_sources(answer: &str, sources: &[Source]) -> String {
-    let is_heading = |line: &&str| {
-        let plain = line.trim().trim_matches(['#', '*', ':', ' ', '_']);
-        plain.eq_ignore_ascii_case("sources")
-    };
-    let lines: Vec<&str> = answer.lines().collect();
-    let end = lines.iter().rposition(is_heading).unwrap_or(lines.len());
-    let mut text = lines[..end].join("\n").trim_end().to_owned();
+    let mut text = without_sources(answer);
     if sources.is_empty() {
         text.push_str("\n\nSources: none; no page was fetched.");
         return text;
@@ -136,6 +130,33 @@ fn with_sources(answer: &str, sources: &[Source]) -> String {
         let _fits = write!(text, "\n- and {more} more");
     }
     text
+}
+
+/// The answer without the lists of sources it has itself, wherever they stand.
+fn without_sources(answer: &str) -> String {
+    let is_heading = |line: &str| {
+        let marks = ['#', '*', ' ', '_'];
+        let plain = line.trim().trim_start_matches(marks).to_ascii_lowercase();
+        let rest = plain.strip_prefix("sources").map(|rest| rest.trim_matches(marks));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    };
+    let is_entry = |line: &str| {
+        let line = line.trim();
+        let is_item = line.starts_with(['-', '*', '•', '[', '<']);
+        is_item
+            || line.is_empty()
+            || line.contains("://")
+            || line.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let mut kept: Vec<&str> = Vec::new();
+    let mut in_list = false;
+    for line in answer.lines() {
+        in_list = is_heading(line) || in_list && is_entry(line);
+        if !in_list {
+            kept.push(line);
+        }
+    }
+    kept.join("\n").trim().to_owned()
 }
 
 #[cfg(test)]
@@ -154,10 +175,15 @@ mod tests {
             "Yes.\n\nSources:\n- https://made.up/",
             "Yes.\n\n## Sources\nhttps://made.up/",
             "Yes.\n\n**Sources:**\n1. [x](https://made.up/)",
+            "Yes.\n\nSources: https://made.up/, https://made.up/2",
+            "Yes.\n\nSources:\n- https://made.up/\n\n### Sources\n- https://made.up/2",
         ] {
             let text = with_sources(answer, &fetched);
             assert_eq!(text, "Yes.\n\nSources:\n- A page: https://a.example/x", "{answer}");
         }
         assert!(with_sources("Yes.", &[]).ends_with("no page was fetched."));
+        let text =
+            with_sources("## Sources\n- https://made.up/\n\n## Answer\nSources say yes.", &fetched);
+        assert!(text.starts_with("## Answer\nSources say yes.\n\nSources:\n- A page"), "{text}");
     }
 }
