@@ -50,6 +50,8 @@ pub enum Note {
     Repeated(String),
     /// A value such as `#059669`, or the end of one, is a comment to YAML; it was taken as text.
     Comment(String),
+    /// A key that takes something away is indented as if it belonged to another; it was read all the same.
+    Indented(String),
     /// It is larger than any definition needs and was left unread.
     TooLarge,
 }

@@ -71,6 +71,9 @@ impl Sheet {
                 self.line(&key),
                 format!("`#` in `{key}` begins a comment in YAML and was taken as text; quote it"),
             ),
+            Note::Indented(key) => {
+                (self.line(&key), format!("`{key}` is indented; it counts as if it were not"))
+            }
             Note::TooLarge => {
                 let text = "the header is larger than 256 KiB and was not read";
                 return self.tell(Weight::Broken, Some(1), text);
@@ -165,8 +168,8 @@ impl Sheet {
         self.taken(key, list, "a list")
     }
 
-    /// Takes a list of names: tools, skills, arguments. In a text spaces part them, too; an item of a list is a
-    /// name with all its words, such as `Azure MCP/search`.
+    /// Takes a list of names: tools, skills, arguments. In a text without commas spaces part them; an item of a
+    /// list is a name with all its words, such as `Azure MCP/search`.
     pub(super) fn names(&mut self, key: &str) -> Option<Vec<String>> {
         let is_list = matches!(self.document.fields.get(key), Some(Value::Array(_)));
         if let Some(Value::String(text)) = self.document.fields.get(key)
@@ -176,9 +179,13 @@ impl Sheet {
             self.note(key, format!("`{rest}` stands behind the list in `{key}` and is left out"));
             self.document.fields.insert(key.to_owned(), Value::from(within));
         }
-        let between = |c: char| c == ',' || !is_list && c.is_whitespace();
         // Put together first: a YAML list parts `Agent(a,b)` at its comma.
-        self.list(key).map(|items| split_names(&items.join(","), between))
+        let text = self.list(key)?.join(",");
+        let named = split_names(&text, |c| c == ',');
+        match named.as_slice() {
+            [one] if !is_list => Some(split_names(one, char::is_whitespace)),
+            _ => Some(named),
+        }
     }
 
     /// Takes opencode's table of tools, each with yes or no: those it has, or none for all, and those taken

@@ -2,7 +2,8 @@
 //!
 //! The header is cut before every line that begins with a key. Each piece is then read as YAML on its own, so
 //! one bad line costs only itself; a piece that is not YAML is text. Running text may hold lines such as
-//! `Note: …` and `user: "…"`, so in it only a known key begins a new piece.
+//! `Note: …` and `user: "…"`, so in it only a known key begins a new piece, or a plain word right below a first
+//! line that is whole.
 
 use serde_json::Value;
 
@@ -10,6 +11,21 @@ use super::{Document, Note, is_prose, yaml_table};
 
 /// Longest key that nobody knows.
 const KEY_CHARS: usize = 40;
+/// Words that begin the lines of a dialogue, which running text may hold.
+const SPEAKERS: [&str; 10] = [
+    "user",
+    "assistant",
+    "context",
+    "commentary",
+    "example",
+    "examples",
+    "note",
+    "system",
+    "human",
+    "ai",
+];
+/// Fields that take something away, which must not be lost to a wrong indentation.
+const NARROWING: [&str; 2] = ["tools", "disallowedTools"];
 
 /// Reads the header into the document.
 pub(super) fn read(header: &str, known_keys: &[&str], document: &mut Document) {
@@ -18,6 +34,18 @@ pub(super) fn read(header: &str, known_keys: &[&str], document: &mut Document) {
         let value = value.unwrap_or_else(|| Value::from(plain_text(&piece)));
         if document.fields.insert(piece.key.to_owned(), value).is_some() {
             document.notes.push(Note::Repeated(piece.key.to_owned()));
+        }
+    }
+    for key in NARROWING.iter().filter(|key| known_keys.contains(key)) {
+        let value = |line: &str| {
+            let (written, rest) = parted(line.trim_start())?;
+            (written == *key && !rest.trim().is_empty()).then(|| rest.trim().to_owned())
+        };
+        if !document.fields.contains_key(*key)
+            && let Some(value) = header.lines().find_map(value)
+        {
+            document.fields.insert((*key).to_owned(), Value::from(value));
+            document.notes.push(Note::Indented((*key).to_owned()));
         }
     }
 }
@@ -72,6 +100,14 @@ impl Piece<'_> {
         let mut fields = yaml_table(source).ok().filter(|fields| fields.len() == 1)?;
         fields.remove(self.key)
     }
+
+    /// Whether running text is whole with its first line, so that a word below it which nobody knows may be a key.
+    fn ends_before(&self, key: &str) -> bool {
+        let is_plain =
+            |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+        let is_whole = || self.read(&self.source).is_some_and(|value| value.is_string());
+        self.more.is_empty() && key.chars().all(is_plain) && !SPEAKERS.contains(&key) && is_whole()
+    }
 }
 
 /// A text whose lists are indented with tabs, which YAML does not take, with blanks; none if there are none.
@@ -86,8 +122,8 @@ fn untabbed(source: &str) -> Option<String> {
 fn pieces<'h>(header: &'h str, known_keys: &[&str]) -> Vec<Piece<'h>> {
     let mut pieces: Vec<Piece<'h>> = Vec::new();
     for line in header.lines() {
-        let in_prose = pieces.last().is_some_and(|piece| is_prose(piece.key));
-        let any = || if in_prose { None } else { any_key(line) };
+        let in_prose = pieces.last().filter(|piece| is_prose(piece.key));
+        let any = || any_key(line).filter(|key| in_prose.is_none_or(|it| it.ends_before(key)));
         if let Some(key) = key_of(line, known_keys).or_else(any) {
             let first = line.split_once(':').map_or("", |(_, rest)| rest).trim();
             pieces.push(Piece { key, first, more: Vec::new(), source: format!("{line}\n") });

@@ -112,6 +112,10 @@ fn tools_are_those_that_are_named_and_no_others() {
         ("\"Read, Grep\"", &["Read", "Grep"]),
         ("Read, Grep, # and Bash", &["Read", "Grep"]),
         ("mcp__server__*, mcp__other", &["mcp__server__*", "mcp__other"]),
+        ("Read, Azure MCP/search, Grep", &["Read", "Azure MCP/search", "Grep"]),
+        ("Read, Bash (git only)", &["Read", "Bash (git only)"]),
+        ("Read, Grep,", &["Read", "Grep"]),
+        ("Bash(git log:*) Read", &["Bash(git log:*)", "Read"]),
         ("[]", &[]),
     ];
     for (written, expected) in cases {
@@ -168,6 +172,12 @@ fn odd_places_of_headers_do_no_harm() {
         read("---\nname: a\ndescription: d\ncolor: #059669 # green\n---\nOne\n---\nTwo\n");
     assert_eq!(agent.color.as_deref(), Some("#059669"));
     assert_eq!(agent.prompt, "One\n---\nTwo");
+    let (agent, _) = read("---\nname: a\ndescription: whole\nteam: [core\nowner: bob\n---\nB\n");
+    assert_eq!((agent.description.as_str(), agent.more.len()), ("whole", 2));
+    let (agent, problems) =
+        read("---\nname: a\ndescription: |\n  Line: one\n   odd\n tools: Read\n---\nB\n");
+    assert_eq!(agent.tools.unwrap(), ["Read"], "an indented list still narrows");
+    assert!(words(&problems).contains("is indented"), "{problems:?}");
     let (agent, problems) = read("---\nname: a\ndescription: d\n\nBody\n");
     assert_eq!(agent.prompt, "Body");
     assert!(words(&problems).contains("no closing"), "{problems:?}");

@@ -211,12 +211,12 @@ proptest! {
     }
 
     #[test]
-    fn names_of_tools_have_no_separators(text in "[A-Za-z,()\"'\\[\\]:* \t]{0,60}") {
+    fn names_of_tools_have_no_commas(text in "[A-Za-z,()\"'\\[\\]:* \t]{0,60}") {
         let (agent, _) = agent(&format!("tools: {text}"));
         for tool in agent.tools.unwrap_or_default() {
             let before = tool.split('(').next().unwrap_or_default();
             prop_assert!(!before.is_empty() || tool.starts_with('('), "{}", tool);
-            prop_assert!(!before.contains([',', ' ', '\t']), "{}", tool);
+            prop_assert!(!before.contains(','), "{}", tool);
         }
     }
 
