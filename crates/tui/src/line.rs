@@ -66,6 +66,31 @@ impl Line {
         self.spans.iter().map(|span| span.text.as_str()).collect()
     }
 
+    /// The same in at most `cells`, with an ellipsis where something was cut.
+    #[must_use]
+    pub fn cut(&self, cells: usize) -> Self {
+        let mut left = cells;
+        let mut out = Self { spans: Vec::new(), fill: self.fill };
+        let mut spans = self.spans.iter().peekable();
+        while let Some(span) = spans.next() {
+            let wide = text::width(&span.text);
+            // What follows needs a cell for its own ellipsis.
+            let is_last = spans.peek().is_none();
+            if wide < left || (wide == left && is_last) {
+                out.spans.push(span.clone());
+                left -= wide;
+                continue;
+            }
+            let mut short = span.text.clone();
+            if !is_last {
+                short.push('…');
+            }
+            out.push(text::ellipsis(&short, left), span.style);
+            break;
+        }
+        out
+    }
+
     /// Wraps it to `cells`: at blanks where there are any, else between graphemes. Rows after the first begin
     /// with `indent` blanks. Blanks at a break are dropped.
     pub fn wrap(&self, cells: usize, indent: usize) -> Vec<Self> {

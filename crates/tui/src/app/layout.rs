@@ -68,7 +68,9 @@ impl App {
         let (live, below) = area.split_bottom(parts.height());
         self.pointer.transcript = live;
         if self.is_fresh() {
-            canvas.lines(live.inset(1, 0), &self.short_landing());
+            let live = live.inset(1, 0);
+            let cut = |row: Line| row.cut(usize::from(live.width));
+            canvas.lines(live, &self.short_landing().into_iter().map(cut).collect::<Vec<_>>());
         } else {
             self.transcript.draw_live(canvas, live, &self.look);
         }
@@ -113,10 +115,11 @@ impl App {
         if activity.height > 0
             && let Some(line) = self.activity()
         {
-            canvas.line(activity.inset(1, 0), &line);
+            let area = activity.inset(1, 0);
+            canvas.line(area, &line.cut(usize::from(area.width)));
         }
-        let rows = self.waiting_rows(usize::from(waiting.height));
-        canvas.lines(waiting.inset(1, 0), &rows);
+        let (most, waiting) = (usize::from(waiting.height), waiting.inset(1, 0));
+        canvas.lines(waiting, &self.waiting_rows(most, usize::from(waiting.width)));
         let hint = self.hint();
         let caret = self.composer.draw(canvas, composer, &hint, &self.look);
         if status.height > 0 {
@@ -157,7 +160,8 @@ impl App {
 
     /// What an empty conversation shows, in the middle.
     fn draw_landing(&self, canvas: &mut Canvas, area: Rect) {
-        let rows = self.landing();
+        let rows = self.landing(usize::from(area.height));
+        let rows: Vec<Line> = rows.iter().map(|row| row.cut(usize::from(area.width))).collect();
         let height = u16::try_from(rows.len()).unwrap_or(u16::MAX);
         let width = rows.iter().map(Line::width).max().unwrap_or(0);
         let place = area.middle(u16::try_from(width).unwrap_or(u16::MAX), height);
@@ -196,38 +200,48 @@ impl App {
         rows
     }
 
-    /// Who we are, what answers, and what can be done.
-    fn landing(&self) -> Vec<Line> {
+    /// Who we are, what answers, and what can be done; in few rows without air, and without what is found
+    /// elsewhere.
+    fn landing(&self, height: usize) -> Vec<Line> {
         let style = |role| self.look.theme.style(role);
-        let mut rows = vec![
+        // What is left out first comes last.
+        let hints = [
+            (Action::OpenPalette, "everything there is to do", 0),
+            (Action::OpenModels, "another model", 3),
+            (Action::OpenSessions, "earlier sessions", 2),
+            (Action::NextMode, "plan, accept edits", 4),
+            (Action::OpenHelp, "help", 1),
+        ];
+        let mut offers: Vec<(String, String, usize)> = hints
+            .iter()
+            .map(|(action, words, rank)| (self.keys.hint(*action), (*words).to_owned(), *rank))
+            .collect();
+        if let Some(file) = self.place.as_ref().and_then(|place| place.init.as_ref()) {
+            offers.push(("/init".to_owned(), format!("write {file}, notes for agents"), 0));
+        }
+        let airy = vec![
             self.name(),
             Line::EMPTY,
             Line::new(self.answering(), style(Role::Text)),
             Line::EMPTY,
         ];
-        let hints = [
-            (Action::OpenPalette, "everything there is to do"),
-            (Action::OpenModels, "another model"),
-            (Action::OpenSessions, "earlier sessions"),
-            (Action::NextMode, "plan, accept edits"),
-            (Action::OpenHelp, "help"),
-        ];
-        let keys: Vec<String> = hints.iter().map(|(action, _)| self.keys.hint(*action)).collect();
-        let wide = keys.iter().map(|key| text::width(key)).max().unwrap_or(0);
-        for (key, (_, words)) in keys.iter().zip(hints) {
-            let pad = " ".repeat(wide - text::width(key) + 2);
+        let mut rows = if airy.len() + offers.len() <= height {
+            airy
+        } else {
+            vec![self.name().then(format!(" · {}", self.answering()), style(Role::Text))]
+        };
+        let room = height.saturating_sub(rows.len());
+        let mut ranks: Vec<usize> = offers.iter().map(|(_, _, rank)| *rank).collect();
+        ranks.sort_unstable();
+        ranks.truncate(room);
+        offers.retain(|(_, _, rank)| ranks.contains(rank));
+        let wide = offers.iter().map(|(key, ..)| text::width(key)).max().unwrap_or(0);
+        for (key, words, _) in offers {
+            let pad = " ".repeat(wide - text::width(&key) + 2);
             rows.push(
-                Line::new(key.as_str(), style(Role::Muted))
+                Line::new(key, style(Role::Muted))
                     .then(pad, style(Role::Text))
                     .then(words, style(Role::Faint)),
-            );
-        }
-        if let Some(file) = self.place.as_ref().and_then(|place| place.init.as_ref()) {
-            let pad = " ".repeat(wide.saturating_sub(5) + 2);
-            rows.push(
-                Line::new("/init", style(Role::Muted))
-                    .then(pad, style(Role::Text))
-                    .then(format!("write {file}, notes for agents"), style(Role::Faint)),
             );
         }
         rows

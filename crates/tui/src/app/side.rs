@@ -72,11 +72,12 @@ impl App {
         let head = format!("todos {done}/{}", todos.len());
         let mut rows = vec![Line::EMPTY, Line::new(head, style(Role::Muted))];
         for todo in todos.iter().take(TODOS) {
-            let (mark, role) = match todo.state {
-                TodoState::Pending => ("○ ", Role::Muted),
-                TodoState::InProgress => ("● ", Role::Accent),
-                TodoState::Completed => ("✓ ", Role::Faint),
+            let (fine, plain, role) = match todo.state {
+                TodoState::Pending => ("○ ", "o ", Role::Muted),
+                TodoState::InProgress => ("● ", "* ", Role::Accent),
+                TodoState::Completed => ("✓ ", "x ", Role::Faint),
             };
+            let mark = if self.look.unicode { fine } else { plain };
             let line = Line::new(mark, style(role)).then(todo.text.as_str(), style(role));
             rows.extend(line.wrap(width, 2).into_iter().take(2));
         }

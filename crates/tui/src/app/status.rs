@@ -76,7 +76,8 @@ impl App {
             }
             left.push(self.where_we_are(), style(Role::Muted));
         }
-        canvas.line(Rect { width: left_area.width.saturating_sub(1), ..left_area }, &left);
+        let width = left_area.width.saturating_sub(u16::from(right_area.width > 0));
+        canvas.line(Rect { width, ..left_area }, &left.cut(usize::from(width)));
         canvas.text(right_area, &right, style(Role::Muted));
     }
 
@@ -150,7 +151,7 @@ impl App {
     }
 
     /// Prompts that wait, a row each.
-    pub(super) fn waiting_rows(&self, most: usize) -> Vec<Line> {
+    pub(super) fn waiting_rows(&self, most: usize, cells: usize) -> Vec<Line> {
         let style = |role| self.look.theme.style(role);
         let waiting = &self.session.waiting;
         let mut rows: Vec<Line> = waiting
@@ -163,13 +164,15 @@ impl App {
                     base::protocol::Delivery::Steer => "joins ",
                     base::protocol::Delivery::Queue => "waits ",
                 };
-                Line::new(how, style(Role::Faint)).then(first, style(Role::Muted))
+                Line::new(how, style(Role::Faint)).then(first, style(Role::Muted)).cut(cells)
             })
             .collect();
         if waiting.len() > most
             && let Some(last) = rows.last_mut()
         {
-            last.push(format!("  and {} more", waiting.len() - most), style(Role::Faint));
+            let more = format!("  and {} more", waiting.len() - most);
+            *last = last.cut(cells.saturating_sub(text::width(&more)));
+            last.push(more, style(Role::Faint));
         }
         rows
     }

@@ -1,5 +1,7 @@
 //! How the composer looks: a rule above and below, a prompt mark, the text, and where the caret is.
 
+use std::borrow::Cow;
+
 use super::buffer::next;
 use super::marks::is_mark;
 use super::vi::Vi;
@@ -55,7 +57,8 @@ impl Composer {
         }
         self.draw_prompt(canvas, gutter, look);
         if self.buffer.text().is_empty() {
-            canvas.text(inside, hint, look.theme.style(Role::Faint));
+            let hint = shorter(hint, usize::from(inside.width));
+            canvas.text(inside, &hint, look.theme.style(Role::Faint));
         }
         for (y, index) in (inside.y..inside.bottom()).zip(self.view.top..self.rows.count()) {
             self.draw_row(canvas, Rect { y, height: 1, ..inside }, index, look);
@@ -200,4 +203,12 @@ impl Composer {
             canvas.text(area, &shown, style);
         }
     }
+}
+
+/// As many of a hint's parts as fit; of the first, what does.
+fn shorter(hint: &str, cells: usize) -> Cow<'_, str> {
+    let mut parts: Vec<&str> = hint.match_indices(" · ").map(|(at, _)| &hint[..at]).collect();
+    parts.push(hint);
+    let fitting = parts.iter().rev().find(|part| text::width(part) <= cells);
+    fitting.map_or_else(|| text::ellipsis(parts[0], cells), |part| Cow::Borrowed(*part))
 }

@@ -176,7 +176,7 @@ fn put(line: &str, shape: Shape, cells: usize, look: &Look, rows: &mut Vec<Row>)
     if shape != Shape::Whole && wrapped.len() > ROWS_A_LINE {
         wrapped.truncate(ROWS_A_LINE);
         if let Some(last) = wrapped.last_mut() {
-            last.line = super::call::cut(&last.line, cells.saturating_sub(1));
+            last.line = last.line.cut(cells.saturating_sub(1));
             last.line.push("…", look.theme.style(Role::Faint));
         }
     }

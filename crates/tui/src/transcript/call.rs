@@ -272,7 +272,7 @@ fn group(calls: &[ToolCall], is_open: bool, setting: &Setting<'_>) -> Vec<Row> {
     if let Some(newest) = calls.iter().rev().find(|call| !call.has_ended()) {
         head.push(format!("  {}", title::line(newest)), look.theme.style(Role::Muted));
     }
-    let mut rows = vec![headed(cut(&head, usize::from(setting.cells)), 0)];
+    let mut rows = vec![headed(head.cut(usize::from(setting.cells)), 0)];
     if is_open {
         for call in calls {
             rows.push(headed(title_line(call, 2, setting), 2));
@@ -347,26 +347,9 @@ fn title_line(call: &ToolCall, indent: usize, setting: &Setting<'_>) -> Line {
     if let Some(took) = call.took_ms.filter(|took| *took >= WORTH_TELLING_MS) {
         tail.push(format!(" · {}", figures::duration(took)), muted);
     }
-    let mut head = cut(&head, usize::from(setting.cells).saturating_sub(tail.width()));
+    let mut head = head.cut(usize::from(setting.cells).saturating_sub(tail.width()));
     head.spans.extend(tail.spans);
     head
-}
-
-/// A line cut to `cells`, with an ellipsis where something was cut.
-pub(crate) fn cut(line: &Line, cells: usize) -> Line {
-    let mut left = cells;
-    let mut out = Line { spans: Vec::new(), fill: line.fill };
-    for span in &line.spans {
-        let wide = text::width(&span.text);
-        if wide <= left {
-            out.spans.push(span.clone());
-            left -= wide;
-            continue;
-        }
-        out.push(text::ellipsis(&span.text, left), span.style);
-        break;
-    }
-    out
 }
 
 fn body(call: &ToolCall, shape: Shape, indent: usize, setting: &Setting<'_>) -> Vec<Row> {

@@ -108,3 +108,21 @@ fn control_c_clears_then_quits() {
     assert!(desk.app.composer.is_empty());
     assert!(desk.press("ctrl+c").contains(&Effect::Quit));
 }
+
+#[test]
+fn a_small_screen_shows_where_we_are_and_the_most_needed_keys() {
+    for (width, height) in [(40, 10), (30, 7), (20, 5), (9, 3), (1, 1), (300, 100)] {
+        let mut desk = Desk::new(width, height);
+        let place = Place { init: Some("AGENTS.md".to_owned()), ..place() };
+        desk.answer(Asker::Place, Reply::Place(Box::new(place)));
+        let screen = desk.screen();
+        if height >= 10 {
+            for words in ["caiman", "claude-sonnet", "ctrl+p", "f1", "/init", "ask anything"] {
+                assert!(screen.contains(words), "{words} at {width}x{height}:\n{screen}");
+            }
+        }
+        desk.write("ab");
+        let screen = desk.screen();
+        assert!(width < 5 || screen.contains("ab"), "{screen}");
+    }
+}

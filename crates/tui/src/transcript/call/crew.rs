@@ -6,7 +6,7 @@ use base::{CallId, SessionId, Usage};
 use super::super::block::Shape;
 use super::super::item::Setting;
 use super::super::row::Row;
-use super::{CallState, ToolCall, cut, mark, title};
+use super::{CallState, ToolCall, mark, title};
 use crate::figures;
 use crate::line::Span;
 use crate::style::{Color, Style};
@@ -131,7 +131,7 @@ impl Child {
             told.push("thinking".to_owned());
         }
         head.push(format!(" · {}", told.join(" · ")), muted);
-        let mut rows = vec![Row::ours(cut(&head, cells)).folds()];
+        let mut rows = vec![Row::ours(head.cut(cells)).folds()];
         let shown = match (shape, self.state) {
             (Shape::Whole, _) => KEPT,
             (_, CallState::Running | CallState::Called | CallState::Asking) => SHOWN,
@@ -156,7 +156,7 @@ fn nested(call: &ToolCall, shape: Shape, cells: usize, setting: &Setting<'_>) ->
     let gap = if call.name.is_empty() { "" } else { " " };
     line.push(format!("{}{gap}", call.name), setting.look.theme.style(Role::Muted));
     line.push(text::clean(&title::line(call)), setting.look.theme.style(Role::Muted));
-    let mut rows = vec![Row::ours(cut(&line, cells))];
+    let mut rows = vec![Row::ours(line.cut(cells))];
     for child in &call.children {
         for mut row in child.rows(shape, cells.saturating_sub(2), setting) {
             row.put_before(&[Span::new("  ", Style::PLAIN)]);
