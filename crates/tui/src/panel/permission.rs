@@ -14,6 +14,9 @@ use crate::message::{Effect, Purpose};
 use crate::picker::footer;
 use crate::theme::Role;
 
+/// Up to this many rows above the answers, what would be done is worth more than what it is called.
+const LOW: u16 = 4;
+
 const NO_RULE: &str = "no rule can lift this question: yes once, or no";
 
 /// An answer that can be given.
@@ -47,14 +50,28 @@ struct Head {
     why: Vec<Line>,
 }
 
+/// What stands below the head of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Below {
+    /// The command.
+    Command,
+    /// A change, which does not tell of which file, or nothing.
+    Other,
+}
+
 impl Head {
     fn len(&self) -> usize {
         self.what.len() + self.why.len()
     }
 
-    /// As much of both as fits into some rows: the end of what is asked goes first, then that of why.
-    fn fit(&self, rows: usize) -> impl ExactSizeIterator<Item = &Line> {
-        let what = self.what.len().min(rows.saturating_sub(self.why.len()).max(rows.div_ceil(2)));
+    /// As much of both as fits into some rows: the end of what is asked goes first, all of it where a command
+    /// tells as much, then that of why.
+    fn fit(&self, rows: usize, below: Below) -> impl ExactSizeIterator<Item = &Line> {
+        let least = match below {
+            Below::Command if !self.why.is_empty() => rows / 2,
+            Below::Command | Below::Other => rows.div_ceil(2),
+        };
+        let what = self.what.len().min(rows.saturating_sub(self.why.len()).max(least));
         let why = self.why.len().min(rows - what.min(rows));
         let lines: Vec<&Line> = self.what[..what].iter().chain(&self.why[..why]).collect();
         lines.into_iter()
@@ -198,8 +215,17 @@ impl Permission {
     fn draw_above(&mut self, canvas: &mut Canvas, area: Rect, head: &Head, look: &Look) {
         let count = self.body(area.width.into(), look).len();
         // On the smallest screen, too, nothing is allowed unseen: one row is what would be done.
-        let kept = if count == 0 { 0 } else { (area.height / 2).max(1).min(area.height) };
-        let lines = head.fit(usize::from(area.height - kept));
+        let below = match &self.asked.body {
+            Some(Block::Text { .. }) if count > 0 => Below::Command,
+            Some(_) | None => Below::Other,
+        };
+        let kept = match below {
+            Below::Command if area.height <= LOW => u16::try_from(count).unwrap_or(u16::MAX),
+            Below::Command | Below::Other => area.height / 2,
+        };
+        let kept = kept.clamp(1, area.height.saturating_sub(1).max(1)).min(area.height);
+        let kept = if count == 0 { 0 } else { kept };
+        let lines = head.fit(usize::from(area.height - kept), below);
         let (top, rest) = area.split_top(u16::try_from(lines.len()).unwrap_or(u16::MAX));
         canvas.lines(top, lines);
         self.rows = (count, usize::from(rest.height));
@@ -208,7 +234,9 @@ impl Permission {
         canvas.lines(rest, self.body(area.width.into(), look).iter().skip(first));
         let hidden = count.saturating_sub(first + usize::from(rest.height));
         if hidden > 0 && rest.height > 0 {
-            let words = format!(" {hidden} more, shift+down ");
+            let is_writing = !matches!(self.writing, Writing::Nothing);
+            let how = if is_writing { "" } else { ", shift+down" };
+            let words = format!(" {hidden} more{how} ");
             let wide = u16::try_from(words.len()).unwrap_or(0).min(rest.width);
             let at = Rect { x: rest.right() - wide, y: rest.bottom() - 1, width: wide, height: 1 };
             canvas.text(at, &words, look.theme.style(Role::Muted));
@@ -218,6 +246,16 @@ impl Permission {
     fn draw_writing(&mut self, canvas: &mut Canvas, area: Rect, look: &Look) -> Option<Point> {
         self.hits.clear();
         let style = |role| look.theme.style(role);
+        let mut told = match &self.refusal {
+            Some(why) => Line::new(why.as_str(), style(Role::Bad)).wrap(area.width.into(), 0),
+            None => Vec::new(),
+        };
+        let rows = u16::try_from(told.len()).unwrap_or(u16::MAX);
+        let (above, below) = area.split_bottom(rows.saturating_add(2));
+        let head = self.head(area.width.into(), look);
+        if above.height > 0 {
+            self.draw_above(canvas, above, &head, look);
+        }
         let (label, field, hint) = match &self.writing {
             Writing::Nothing => return None,
             Writing::Rule(field, Scope::Always) => ("rule, in every project:", field, "a rule"),
@@ -228,14 +266,7 @@ impl Permission {
                 ("no; tell the model what to do instead:", field, "use pnpm here")
             }
         };
-        let head = self.head(area.width.into(), look);
-        let mut told = vec![Line::new(label, style(Role::Muted))];
-        if let Some(why) = &self.refusal {
-            told.splice(0..0, Line::new(why.as_str(), style(Role::Bad)).wrap(area.width.into(), 0));
-        }
-        let rows = u16::try_from(told.len()).unwrap_or(u16::MAX);
-        let (above, below) = area.split_bottom(rows.saturating_add(1));
-        canvas.lines(above, head.fit(above.height.into()));
+        told.push(Line::new(label, style(Role::Muted)));
         let (first, second) = below.split_top(below.height.saturating_sub(1));
         canvas.lines(first, &told);
         let x = canvas.text(second, if look.unicode { "› " } else { "> " }, style(Role::Accent));
