@@ -21,6 +21,9 @@ use question::{Chosen, Question};
 /// What keeps the offer to write instructions from being made again; the folder follows.
 pub const NO_INIT: &str = "init.never:";
 
+/// The provider that is a script.
+const DEMO: &str = "demo";
+
 const PLACE: u8 = 0;
 const PROVIDERS: u8 = 1;
 
@@ -136,6 +139,10 @@ impl Welcome {
             }
             KeyState::Found(_) | KeyState::NotNeeded => {
                 self.has_model = true;
+                if provider.id == DEMO {
+                    // It works in a project of its own, and cannot write anything here.
+                    self.settle(|place| place.init = None);
+                }
                 self.advance(vec![chosen(model)])
             }
         }
@@ -198,12 +205,12 @@ impl Welcome {
     fn show(&mut self, providers: Vec<ProviderState>) {
         let mut providers = providers;
         let is_missing = |provider: &ProviderState| provider.key == KeyState::Missing;
-        providers.sort_by_key(|provider| (is_missing(provider), provider.id == "demo"));
+        providers.sort_by_key(|provider| (is_missing(provider), provider.id == DEMO));
         let row = |provider: &ProviderState| {
             let row = Row::new(&provider.name);
             match &provider.key {
                 KeyState::Found(place) => row.under("ready").noted(format!("key from {place}")),
-                KeyState::NotNeeded if provider.id == "demo" => {
+                KeyState::NotNeeded if provider.id == DEMO => {
                     row.under("ready").noted("a tour without network or key")
                 }
                 KeyState::NotNeeded => row.under("ready").noted("found on this machine"),

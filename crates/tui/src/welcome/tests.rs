@@ -171,6 +171,16 @@ fn enter_alone_gives_no_trust_and_one_can_quit() {
 }
 
 #[test]
+fn who_tries_the_demo_is_not_asked_what_only_a_model_could_do() {
+    let trusted = Place { trust: trust::State::Trusted, ..place() };
+    let mut welcome = Welcome::new(&Shared::default(), trusted);
+    welcome.hear(PROVIDERS, Ok(Reply::Providers { providers: providers() }));
+    write(&mut welcome, "demo");
+    let chosen = Effect::Use(ModelRef::new("demo", "best"));
+    assert_eq!(press(&mut welcome, "enter"), Pressed::Done(vec![chosen]));
+}
+
+#[test]
 fn the_offer_can_be_declined_for_ever() {
     let open = Place { model: Some(model()), trust: trust::State::Trusted, ..place() };
     assert!(Welcome::is_needed(&open));
