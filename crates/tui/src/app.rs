@@ -58,6 +58,8 @@ const DRAFT_PAUSE_MS: u64 = 700;
 const TWICE_MS: u64 = 2_000;
 /// How long a pane that waits for a pause in typing is let alone.
 const PANE_TICK_MS: u64 = 60;
+/// How long the terminal may take to tell what is on its clipboard.
+const CLIP_MS: u64 = 2_000;
 /// Time between two pictures of a spinner.
 const FRAME_MS: u64 = 120;
 
@@ -105,6 +107,8 @@ pub struct App {
     status: Status,
     pointer: Pointer,
     draft: Draft,
+    /// What the terminal was asked for.
+    clip: Option<Wanting>,
     /// Which look-up for files was the newest, and for what.
     files: (u64, String),
     /// What the popup wanted to offer after the last change of the text.
@@ -153,6 +157,15 @@ struct Draft {
 
 impl App {
     /// An interface that has drawn nothing yet.
+/// The terminal's clipboard, which the user wants to paste and programs could not tell.
+#[derive(Debug)]
+struct Wanting {
+    /// What is said if the terminal does not tell, either.
+    problem: String,
+    /// How long it is waited for.
+    until_ms: u64,
+}
+
     pub fn new(start: &Start, beginning: Beginning) -> Self {
         let settings = &start.settings;
         let (keys, problems) = KeyMap::new(&settings.keys);
@@ -193,6 +206,7 @@ impl App {
             draft: Draft::default(),
             files: (0, String::new()),
             wanted: Wanted::Nothing,
+            clip: None,
             armed: None,
             recent: Vec::new(),
             is_loaded: false,
@@ -243,8 +257,12 @@ impl App {
         let frame = moves.then(|| (self.look.now_ms / step + 1) * step);
         let pane = self.panes.last().filter(|(_, pane)| pane.wants_tick());
         let pane = pane.map(|_| self.look.now_ms + PANE_TICK_MS);
-        let older = self.older.map(|_| self.look.now_ms);
-        [frame, self.draft.due_ms, self.status.until_ms(), pane, older].into_iter().flatten().min()
+        let wanted = self.older.map(|_| self.look.now_ms);
+        let clip = self.clip.as_ref().map(|wanted| wanted.until_ms);
+        [frame, self.draft.due_ms, self.status.until_ms(), pane, wanted, clip]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// The folder that the session on the screen works in.

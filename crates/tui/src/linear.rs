@@ -195,10 +195,9 @@ impl Linear {
                 Vec::new()
             }
             Message::Tick => self.rest(),
-            Message::Input(_)
-            | Message::Edited(_)
-            | Message::Pictured(_)
-            | Message::Read { .. } => Vec::new(),
+            Message::Input(_) | Message::Edited(_) | Message::Clipped(_) | Message::Read { .. } => {
+                Vec::new()
+            }
         };
         self.counted(effects)
     }

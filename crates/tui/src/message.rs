@@ -32,8 +32,8 @@ pub enum Message {
     },
     /// The editor is done with a text; none if it could not be run.
     Edited(Result<String, String>),
-    /// A picture from the clipboard, as PNG; why there is none.
-    Pictured(Result<Vec<u8>, String>),
+    /// What programs of the desktop found on the clipboard; why they found nothing.
+    Clipped(Result<Clip, String>),
     /// A file from the disk that the user named to be attached.
     Read {
         /// Its path, as it was named.
@@ -68,8 +68,10 @@ pub enum Effect {
     Edit(String),
     /// Open a file in the user's editor.
     EditFile(String),
-    /// Get a picture from the clipboard.
-    GetPicture,
+    /// Get what is on the clipboard by a program of the desktop.
+    GetClip,
+    /// Have the terminal tell what is on its clipboard; not every one does.
+    AskClip,
     /// Read a file to attach it.
     ReadFile(String),
     /// Open an address in the browser.
@@ -115,6 +117,15 @@ pub enum Effect {
     WriteAgain(EntryId),
     /// For the interface itself: say something of passing interest in the status line.
     Say(String),
+}
+
+/// What was on the clipboard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Clip {
+    /// A picture, as PNG.
+    Picture(Vec<u8>),
+    /// Text.
+    Text(String),
 }
 
 /// Where we draw.

@@ -111,6 +111,18 @@ fn joined(spans: impl Iterator<Item = Span>) -> Vec<Span> {
     out
 }
 
+/// What some bytes are.
+pub(crate) fn media_type(bytes: &[u8]) -> &'static str {
+    if let Ok(format) = image::guess_format(bytes) {
+        return format.to_mime_type();
+    }
+    if bytes.starts_with(b"%PDF-") {
+        return "application/pdf";
+    }
+    let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.contains('\0'));
+    if is_text { "text/plain" } else { "application/octet-stream" }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,5 +150,13 @@ mod tests {
         let shown = rows(&file, 40, &sample::look());
         assert_eq!(shown.len(), 1);
         assert_eq!(shown[0].line.plain(), "[red.png]");
+    }
+
+    #[test]
+    fn what_a_file_is_is_told_by_its_bytes() {
+        assert_eq!(media_type(b"\x89PNG\r\n\x1a\n"), "image/png");
+        assert_eq!(media_type(b"%PDF-1.7"), "application/pdf");
+        assert_eq!(media_type("grüße".as_bytes()), "text/plain");
+        assert_eq!(media_type(b"\xff\0"), "application/octet-stream");
     }
 }

@@ -34,7 +34,7 @@ impl App {
             Action::NextMode => self.set_mode(next_mode(self.mode())),
             Action::NextEffort => self.set_effort(next_effort(self.session.effort)),
             Action::OpenEditor => vec![Effect::Edit(self.composer.text())],
-            Action::PasteImage => vec![Effect::GetPicture],
+            Action::PasteImage => vec![Effect::GetClip],
             Action::ToggleScreen => self.toggle_screen(),
             Action::ToggleMouse => self.toggle_mouse(),
             Action::ToggleSide => {

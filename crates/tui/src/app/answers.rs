@@ -7,10 +7,11 @@ use base::{ModelRef, RequestId};
 
 use super::hears::request_of;
 use super::says::with_own;
-use super::{App, WINDOW};
-use crate::message::{Asker, Effect, Purpose};
+use super::{App, CLIP_MS, WINDOW, Wanting};
+use crate::message::{Asker, Clip, Effect, Purpose};
 use crate::pane::Pane;
 use crate::panel::Has;
+use crate::picture::media_type;
 use crate::transcript::More;
 use crate::welcome::Welcome;
 
@@ -242,10 +243,29 @@ impl App {
         }
     }
 
-    pub(super) fn take_picture(&mut self, picture: Result<Vec<u8>, String>) -> Vec<Effect> {
-        match picture {
-            Ok(bytes) => self.attach("pasted.png", bytes, "image/png"),
-            Err(problem) => vec![Effect::Say(problem)],
+    /// What programs found on the clipboard; where they found nothing, the terminal may know.
+    pub(super) fn take_clip(&mut self, clip: Result<Clip, String>) -> Vec<Effect> {
+        match clip {
+            Ok(Clip::Picture(bytes)) => self.attach("pasted.png", bytes, "image/png"),
+            Ok(Clip::Text(text)) => self.take_paste(&text),
+            Err(problem) => {
+                let problem = format!("{problem} · the terminal's own key pastes text");
+                self.clip = Some(Wanting { problem, until_ms: self.look.now_ms + CLIP_MS });
+                vec![Effect::AskClip]
+            }
+        }
+    }
+
+    /// What the terminal has on its clipboard. Unasked it is nothing.
+    pub(super) fn take_told_clip(&mut self, bytes: Vec<u8>) -> Vec<Effect> {
+        let Some(wanted) = self.clip.take() else { return Vec::new() };
+        let kind = media_type(&bytes);
+        if kind.starts_with("image/") {
+            return self.attach("pasted", bytes, kind);
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) if !text.trim().is_empty() => self.take_paste(&text),
+            Ok(_) | Err(_) => vec![Effect::Say(wanted.problem)],
         }
     }
 

@@ -30,7 +30,7 @@ impl App {
             Message::Answer { asker, reply } => self.take_answer(asker, reply.map(|reply| *reply)),
             Message::Submitted { purpose, outcome } => self.take_outcome(purpose, outcome),
             Message::Edited(edited) => self.take_edited(edited),
-            Message::Pictured(picture) => self.take_picture(picture),
+            Message::Clipped(clip) => self.take_clip(clip),
             Message::Read { path, file } => self.take_file(&path, file),
             Message::Tick => self.tick(),
         };
@@ -76,7 +76,8 @@ impl App {
                 | Effect::Copy(_)
                 | Effect::Edit(_)
                 | Effect::EditFile(_)
-                | Effect::GetPicture
+                | Effect::GetClip
+                | Effect::AskClip
                 | Effect::ReadFile(_)
                 | Effect::OpenLink(_)
                 | Effect::Notify { .. }
@@ -118,6 +119,7 @@ impl App {
                 self.focus = Some(focus);
                 Vec::new()
             }
+            Input::Answer(Answer::Clipboard(bytes)) => self.take_told_clip(bytes),
             Input::Answer(answer) => {
                 self.take_told(&answer);
                 Vec::new()
@@ -207,7 +209,7 @@ impl App {
         self.after_welcome()
     }
 
-    fn take_paste(&mut self, text: &str) -> Vec<Effect> {
+    pub(super) fn take_paste(&mut self, text: &str) -> Vec<Effect> {
         if let Some((_, pane)) = self.panes.last_mut() {
             let pressed = pane.paste(text);
             return self.taken_by_pane(pressed).unwrap_or_default();
@@ -275,6 +277,9 @@ impl App {
         };
         if let Some(before) = self.older.take() {
             effects.push(super::look_up_entries(self.session.id, Some(before)));
+        }
+        if self.clip.as_ref().is_some_and(|wanted| wanted.until_ms <= now) {
+            effects.extend(self.clip.take().map(|wanted| Effect::Say(wanted.problem)));
         }
         if self.draft.due_ms.is_some_and(|due| due <= now) {
             effects.extend(self.keep_draft());

@@ -66,7 +66,8 @@ fn talk(app: &mut Linear, wire: &Wire, out: &mut dyn Write) -> Result<Farewell, 
                 Effect::Copy(_)
                 | Effect::Edit(_)
                 | Effect::EditFile(_)
-                | Effect::GetPicture
+                | Effect::GetClip
+                | Effect::AskClip
                 | Effect::ReadFile(_)
                 | Effect::OpenLink(_)
                 | Effect::Notify { .. }

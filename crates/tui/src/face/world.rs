@@ -49,6 +49,8 @@ pub(super) struct World {
     canvas: Canvas,
     out: Vec<u8>,
     answers: Answers,
+    /// Whether the terminal was asked for its clipboard, and has not told.
+    is_clip_owed: bool,
     progress: Progress,
 }
 
@@ -90,6 +92,7 @@ impl World {
             canvas: Canvas::new(0, 0),
             out: Vec::new(),
             answers: Answers::NotAsked,
+            is_clip_owed: false,
             progress: Progress::None,
         })
     }
@@ -99,7 +102,7 @@ impl World {
     pub(super) fn leave(&mut self, outcome: &Result<(), FaceError>) {
         if outcome.is_ok() {
             let until = Instant::now() + LATE_ANSWERS;
-            while self.answers == Answers::Awaited {
+            while self.owes_answers() {
                 match self.wait(Some(until)) {
                     Some(Happening::Message(Message::Input(Input::Answer(answer)))) => {
                         self.learn(&answer);
@@ -109,7 +112,7 @@ impl World {
                 }
             }
         }
-        if self.answers == Answers::Awaited {
+        if self.owes_answers() {
             self.tty.drop_input();
         }
         self.show_progress(Progress::None).ok();
@@ -117,6 +120,10 @@ impl World {
         // A terminal that is gone need not be given back.
         self.flush().ok();
         self.tty.leave().ok();
+    }
+
+    fn owes_answers(&self) -> bool {
+        self.answers == Answers::Awaited || self.is_clip_owed
     }
 
     pub(super) fn abilities(&self) -> &Abilities {
@@ -152,6 +159,9 @@ impl World {
     pub(super) fn learn(&mut self, answer: &Answer) -> bool {
         if let Answer::Attributes { .. } = answer {
             self.answers = Answers::Came;
+        }
+        if let Answer::Clipboard(_) = answer {
+            self.is_clip_owed = false;
         }
         let is_new = self.abilities.learn(answer);
         if is_new {
@@ -211,9 +221,15 @@ impl World {
             Effect::Copy(text) => self.copy(text)?,
             Effect::Edit(text) => return self.edit(&text).map(Some),
             Effect::EditFile(path) => return self.edit_file(&path),
-            Effect::GetPicture => self.beside(|start, outside| {
-                Some(Message::Pictured(clipboard::picture(&start.env, outside)))
+            Effect::GetClip => self.beside(|start, outside| {
+                Some(Message::Clipped(clipboard::read(&start.env, outside)))
             }),
+            Effect::AskClip => {
+                if let Some(question) = clipboard::question(&self.abilities) {
+                    self.is_clip_owed = true;
+                    self.tty.write(question)?;
+                }
+            }
             Effect::ReadFile(path) => self.beside(move |start, _| {
                 let file = files::read(&path, &start.folder, &start.env);
                 Some(Message::Read { path, file })

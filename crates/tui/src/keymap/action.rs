@@ -180,13 +180,7 @@ pub const ACTIONS: [Entry; 49] = [
         "write the prompt in your editor",
         &["ctrl+g"],
     ),
-    entry(
-        Action::PasteImage,
-        "paste_image",
-        Group::Prompt,
-        "attach the picture on the clipboard",
-        &["ctrl+v"],
-    ),
+    entry(Action::PasteImage, "paste_image", Group::Prompt, "paste a picture or text", &["ctrl+v"]),
     entry(
         Action::SearchHistory,
         "search_history",

@@ -4,11 +4,15 @@ use base::Env;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::message::Clip;
 use crate::terminal::Outside;
 use crate::terminal::abilities::{Abilities, Multiplexer};
 
 /// Bytes of base64 that are sent at most: terminals drop more, some of them half-way.
 const MOST_BYTES: usize = 1 << 20;
+
+/// What is said where no program finds anything.
+const NOTHING: &str = "nothing was found on the clipboard";
 
 /// A program and its arguments.
 type Program = (&'static str, &'static [&'static str]);
@@ -35,15 +39,31 @@ pub fn by_program(text: &str, env: &Env, outside: &dyn Outside) -> Result<(), St
     })
 }
 
-/// Gets a picture from the clipboard, as PNG.
-pub fn picture(env: &Env, outside: &dyn Outside) -> Result<Vec<u8>, String> {
-    let none = "there is no picture on the clipboard";
-    first(&picture_readers(env), none, |program, args| {
+/// Asks the terminal what is on its clipboard; none where its answer would not come to us.
+pub fn question(abilities: &Abilities) -> Option<&'static [u8]> {
+    match abilities.multiplexer {
+        // tmux answers itself.
+        Multiplexer::None | Multiplexer::Tmux => Some(b"\x1b]52;c;?\x07"),
+        Multiplexer::Screen => None,
+    }
+}
+
+/// Gets what is on the clipboard by a program: a picture, else text.
+pub fn read(env: &Env, outside: &dyn Outside) -> Result<Clip, String> {
+    let none = || NOTHING.to_owned();
+    let picture = first(&picture_readers(env), NOTHING, |program, args| {
         let bytes = outside.run(program, args, b"")?;
         let bytes = if program == "osascript" { from_apple(&bytes) } else { Some(bytes) };
         let is_png = |bytes: &Vec<u8>| bytes.starts_with(b"\x89PNG");
-        bytes.filter(is_png).ok_or_else(|| none.to_owned())
-    })
+        bytes.filter(is_png).ok_or_else(none)
+    });
+    let text = |_| {
+        first(&text_readers(env), NOTHING, |program, args| {
+            let text = String::from_utf8(outside.run(program, args, b"")?).map_err(|_| none())?;
+            Some(text).filter(|text| !text.trim().is_empty()).ok_or_else(none)
+        })
+    };
+    picture.map(Clip::Picture).or_else(|no| text(no).map(Clip::Text)).map_err(|_| none())
 }
 
 /// The first of some programs that does it; the last one's failure if none does.
@@ -91,6 +111,24 @@ fn picture_readers(env: &Env) -> Vec<Program> {
     }
     if env.get("DISPLAY").is_some() {
         programs.push(("xclip", &["-selection", "clipboard", "-t", "image/png", "-o"]));
+    }
+    programs
+}
+
+fn text_readers(env: &Env) -> Vec<Program> {
+    let mut programs: Vec<Program> = Vec::new();
+    if cfg!(target_os = "macos") {
+        programs.push(("pbpaste", &[]));
+    }
+    if env.get("WAYLAND_DISPLAY").is_some() {
+        programs.push(("wl-paste", &["--no-newline", "--type", "text"]));
+    }
+    if env.get("DISPLAY").is_some() {
+        programs.push(("xclip", &["-selection", "clipboard", "-o"]));
+        programs.push(("xsel", &["--clipboard", "--output"]));
+    }
+    if env.get("WSL_DISTRO_NAME").is_some() {
+        programs.push(("powershell.exe", &["-NoProfile", "-Command", "Get-Clipboard"]));
     }
     programs
 }
@@ -143,10 +181,20 @@ mod tests {
             *outside.2.lock().unwrap(),
             ["wl-copy  <text", "xclip -selection clipboard <text"]
         );
-        assert_eq!(picture(&env, &outside).unwrap(), b"\x89PNG...");
-        let text = Only("xclip", b"no picture", Mutex::default());
-        assert_eq!(picture(&env, &text).unwrap_err(), "there is no picture on the clipboard");
+        assert_eq!(read(&env, &outside).unwrap(), Clip::Picture(b"\x89PNG...".to_vec()));
+        let text = Only("xsel", b"no picture", Mutex::default());
+        assert_eq!(read(&env, &text).unwrap(), Clip::Text("no picture".to_owned()));
+        let blank = Only("xsel", b" \n", Mutex::default());
+        assert_eq!(read(&env, &blank).unwrap_err(), NOTHING);
         assert!(by_program("text", &Env::default(), &outside).is_err());
+    }
+
+    #[test]
+    fn a_terminal_is_asked_where_its_answer_comes_to_us() {
+        let asked = |env: [(&str, &str); 2]| question(&Abilities::guess(&Env::from_iter(env)));
+        assert_eq!(asked([("TERM", "xterm"), ("SSH_TTY", "x")]), Some(&b"\x1b]52;c;?\x07"[..]));
+        assert!(asked([("TERM", "tmux"), ("TMUX", "x")]).is_some());
+        assert_eq!(asked([("TERM", "screen"), ("STY", "x")]), None);
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Application for Toy {
                 return Vec::new();
             }
             Message::Input(Input::Mouse(_) | Input::Focus(_))
-            | Message::Pictured(_)
+            | Message::Clipped(_)
             | Message::Read { .. } => return Vec::new(),
             Message::Tick => {
                 self.tick = None;

@@ -212,7 +212,7 @@ fn a_sub_agents_work_is_a_tree_in_its_own_colour() {
 }
 
 /// A picture of 16 by 16 pixels: red above, blue below.
-fn flag() -> Vec<u8> {
+pub(super) fn flag() -> Vec<u8> {
     let mut rows = Vec::new();
     for y in 0..16 {
         rows.push(0);

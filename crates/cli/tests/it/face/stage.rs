@@ -13,7 +13,7 @@ use crate::home::{Home, lab};
 use crate::model::Model;
 
 /// How long anything may take on a machine that is busy with other tests.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a screen that nobody has approved yet is given to settle.
 const NEW: Duration = Duration::from_millis(1500);
 

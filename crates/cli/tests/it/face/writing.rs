@@ -1,9 +1,12 @@
 //! The composer: completion with real files, shell commands, history, pastes, the editor.
 
+use std::time::Instant;
+
 use testkit::Script;
 use testkit::terminal::Key;
 
-use super::stage::{SMALL, Stage, USUAL};
+use super::chat::flag;
+use super::stage::{PATIENCE, SMALL, Stage, USUAL};
 
 fn talking() -> Stage {
     Stage::new(Script::new().text("Noted.").usage(10, 5))
@@ -99,4 +102,39 @@ fn several_lines_wide_letters_and_long_ones_are_written_in_place() {
     face.types("茶を二つ 👩‍🚀 e\u{301}nd ");
     face.types(&"long ".repeat(20));
     face.shows("written_80x24", "long long");
+}
+
+#[test]
+fn several_pictures_that_are_dropped_at_once_are_attached() {
+    let stage = talking();
+    for name in ["a.png", "b c.png"] {
+        std::fs::write(stage.path(name), flag()).unwrap();
+    }
+    let face = stage.ready(USUAL);
+    let folder = stage.path("").canonicalize().unwrap().display().to_string();
+    let folder = folder.trim_end_matches('/');
+    face.terminal.paste(&format!("{folder}/a.png '{folder}/b c.png'")).unwrap();
+    face.waits("[image #1] [image #2]");
+    assert!(!face.terminal.screen().contains(folder), "{}", face.terminal.screen());
+}
+
+#[test]
+fn text_on_the_clipboard_of_a_distant_terminal_is_asked_of_it() {
+    let stage = talking().env("SSH_TTY", "/dev/pts/9");
+    let face = stage.ready(USUAL);
+    face.types("look: ");
+    face.waits("look:");
+    let asked = || String::from_utf8_lossy(&face.terminal.raw()).contains("\x1b]52;c;?");
+    assert!(!asked(), "nobody wanted it");
+    face.press(Key::Ctrl('v'));
+    let end = Instant::now() + PATIENCE;
+    while !asked() {
+        assert!(Instant::now() < end, "the terminal was not asked");
+        std::thread::yield_now();
+    }
+    // "from afar"
+    face.types("\x1b]52;c;ZnJvbSBhZmFy\x07");
+    face.waits("look: from afar");
+    face.press(Key::Ctrl('v'));
+    face.waits("nothing was found on the clipboard");
 }

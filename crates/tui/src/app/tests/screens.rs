@@ -4,6 +4,8 @@ use base::Op;
 use base::protocol::{Delivery, Mode};
 
 use super::*;
+use crate::key::Answer;
+use crate::message::Clip;
 
 fn submitted(effects: &[Effect]) -> Vec<&Op> {
     fn op(effect: &Effect) -> Option<&Op> {
@@ -125,4 +127,37 @@ fn a_small_screen_shows_where_we_are_and_the_most_needed_keys() {
         let screen = desk.screen();
         assert!(width < 5 || screen.contains("ab"), "{screen}");
     }
+}
+
+#[test]
+fn a_clipboard_no_program_can_read_is_asked_of_the_terminal_and_only_then() {
+    let mut desk = Desk::settled(80, 24);
+    let told = |bytes: &[u8]| Message::Input(Input::Answer(Answer::Clipboard(bytes.to_vec())));
+    desk.say(told(b"unasked"));
+    assert!(desk.app.composer.is_empty());
+    assert_eq!(desk.press("ctrl+v"), [Effect::GetClip]);
+    desk.say(Message::Clipped(Ok(Clip::Text("from xclip".to_owned()))));
+    assert_eq!(desk.app.composer.text(), "from xclip");
+    desk.press("ctrl+c");
+    desk.press("ctrl+v");
+    let asked = desk.say(Message::Clipped(Err("nothing was found".to_owned())));
+    assert_eq!(asked, [Effect::AskClip]);
+    desk.say(told("over\u{1b}[31m SSH".as_bytes()));
+    assert_eq!(desk.app.composer.text(), "over[31m SSH");
+    desk.say(told(b"late"));
+    assert_eq!(desk.app.composer.text(), "over[31m SSH", "once");
+}
+
+#[test]
+fn a_terminal_that_does_not_tell_its_clipboard_is_not_waited_for_long() {
+    let mut desk = Desk::settled(80, 24);
+    desk.press("ctrl+v");
+    desk.say(Message::Clipped(Err("nothing was found".to_owned())));
+    desk.screen();
+    assert!(desk.app.next_tick().is_some());
+    desk.wait(3_000);
+    assert!(desk.screen().contains("nothing was found"), "{}", desk.screen());
+    let late = Answer::Clipboard(b"late".to_vec());
+    desk.say(Message::Input(Input::Answer(late)));
+    assert!(desk.app.composer.is_empty());
 }

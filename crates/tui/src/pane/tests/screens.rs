@@ -361,7 +361,7 @@ fn help() {
     │   alt+enter            send after the running turn            send_later │
     │   shift+enter, ctrl+j  new line                                 new_line │
     │   ctrl+g               write the prompt in your editor       open_editor │
-    │   ctrl+v               attach the picture on the clipboa…    paste_image │
+    │   ctrl+v               paste a picture or text               paste_image │
     │   ctrl+r               search what you said before        search_history │
     │   alt+q                prompts that wait                      open_queue │
     │   ctrl+c               clear the prompt; twice quits               clear │
