@@ -120,6 +120,8 @@ struct Stream<'a> {
     entry: EntryId,
     fold: Fold,
     kinds: Vec<Kind>,
+    /// The thought that comes, and since when.
+    thinks: Option<(usize, Instant)>,
     /// The calls of the session, this answer's too.
     calls: HashSet<CallId>,
     began: Timestamp,
@@ -139,6 +141,7 @@ impl<'a> Stream<'a> {
             entry: EntryId::new(),
             fold: Fold::new(asking.target.maker()),
             kinds: Vec::new(),
+            thinks: None,
             calls: asking.calls.clone(),
             began: asking.mind.clock.now(),
             guard,
@@ -206,7 +209,11 @@ impl<'a> Stream<'a> {
             match &delta {
                 Delta::Open { opening, .. } => {
                     self.hand_over();
-                    self.kinds.push(kind(opening));
+                    self.stop_thinking();
+                    let kind = kind(opening);
+                    let thinks = (kind == Kind::Reasoning).then(Instant::now);
+                    self.thinks = thinks.map(|since| (self.kinds.len(), since));
+                    self.kinds.push(kind);
                 }
                 Delta::More { part, text } => {
                     let kind = self.kinds.get(*part).copied().unwrap_or(Kind::Silent);
@@ -217,7 +224,10 @@ impl<'a> Stream<'a> {
                         gathered.1.push_str(text);
                     }
                 }
-                Delta::Stop(_) => self.hand_over(),
+                Delta::Stop(_) => {
+                    self.hand_over();
+                    self.stop_thinking();
+                }
                 Delta::Started { .. }
                 | Delta::Sidecar { .. }
                 | Delta::Usage(_)
@@ -226,6 +236,13 @@ impl<'a> Stream<'a> {
             self.fold.push(delta);
         }
         self.show(gathered);
+    }
+
+    /// Notes how long the thought took that has come.
+    fn stop_thinking(&mut self) {
+        if let Some((part, since)) = self.thinks.take() {
+            self.fold.note_time(part, since.elapsed());
+        }
     }
 
     /// Gives a call an id of its own where its provider counts anew in every answer: results, faces and rooms
@@ -264,7 +281,8 @@ impl<'a> Stream<'a> {
     }
 
     /// Records answer and cost, whatever the end was.
-    async fn settle(self, end: End, waited: Duration) -> Result<Answered, StoreError> {
+    async fn settle(mut self, end: End, waited: Duration) -> Result<Answered, StoreError> {
+        self.stop_thinking();
         let Asking { mind, events, session, target, .. } = self.asking;
         let session = *session;
         let answer = self.fold.answer();

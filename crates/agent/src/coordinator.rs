@@ -394,6 +394,7 @@ impl Hub {
             Query::Entries { session, before, limit } => {
                 return self.entries(session, before, limit).await;
             }
+            Query::Children { session, calls } => return self.children(session, calls).await,
             Query::State { session } => return self.state(session).await,
             Query::Models { search } => return self.models(search).await,
             Query::Offers { folder } => return self.offers(folder).await,

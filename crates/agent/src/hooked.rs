@@ -98,7 +98,7 @@ impl Session {
             if let Some(reason) = ruling.no().or(ruling.halt.as_deref()) {
                 let reason = format!("A hook blocked the prompt: {reason}");
                 self.mind.store.unqueue(self.id, prompt.entry).await?;
-                let notice = self.entry(EntryKind::Notice { text: reason.clone() });
+                let notice = self.entry(EntryKind::Notice { text: reason.clone(), class: None });
                 self.append(vec![notice]).await?;
                 screened.blocked = Some(reason);
                 continue;

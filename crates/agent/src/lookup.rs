@@ -4,11 +4,13 @@
 //! | module | answers |
 //! |---|---|
 //! | [`sight`] | an open session, whoever has it: its state, look-up commands |
+//! | [`children`] | sub-agents, those that have ended too |
 //! | [`bill`] | what fills a context window |
 //! | [`offers`] | what may follow a slash or an at sign |
 //! | [`files`] | files of a folder by some letters of their path |
 
 pub mod bill;
+mod children;
 mod files;
 mod offers;
 mod sight;

@@ -78,7 +78,8 @@ impl Session {
         if compaction::helped(before, self.used_tokens()) {
             return Ok(Made::Room);
         }
-        let notice = self.entry(EntryKind::Notice { text: compaction::NO_HELP.to_owned() });
+        let text = compaction::NO_HELP.to_owned();
+        let notice = self.entry(EntryKind::Notice { text, class: None });
         self.append(vec![notice]).await?;
         self.say_notice(compaction::NO_HELP);
         Ok(Made::Nothing)

@@ -306,8 +306,7 @@ impl Turn<'_> {
                     Ending::Answered | Ending::Cancelled => None,
                 };
                 if let Some(reason) = reason {
-                    let notice = self.session.entry(EntryKind::Notice { text: reason.clone() });
-                    self.session.append(vec![notice]).await?;
+                    self.note(reason.clone(), None).await?;
                 }
                 let (usage, cost) = self.session.purse.of_turn();
                 Event::TurnDone { session: id, stop: *stop, ending: ending.clone(), usage, cost }
@@ -316,14 +315,21 @@ impl Turn<'_> {
                 let (reason, class) = (reason.clone(), BLOCKED.to_owned());
                 Event::TurnFailed { session: id, reason, class }
             }
-            Close::Failed(error) => Event::TurnFailed {
-                session: id,
-                reason: error.message.clone(),
-                class: error.class.as_str().to_owned(),
-            },
+            Close::Failed(error) => {
+                let (reason, class) = (error.message.clone(), error.class.as_str().to_owned());
+                let kept = self.session.mind.redactor.text(&reason).into_owned();
+                self.note(kept, Some(class.clone())).await?;
+                Event::TurnFailed { session: id, reason, class }
+            }
         };
         self.session.events.publish(event);
         Ok(())
+    }
+
+    /// Writes down why the turn ended, for who looks at it later.
+    async fn note(&mut self, text: String, class: Option<String>) -> Result<(), StoreError> {
+        let notice = self.session.entry(EntryKind::Notice { text, class });
+        self.session.append(vec![notice]).await
     }
 }
 

@@ -11,6 +11,7 @@ pub use event::{Ending, Event, HookState, Numbered, Question, WaitingPrompt};
 pub use op::{Approval, Delivery, Mode, Op, Rewound, Scope, Trust};
 pub use query::Query;
 pub use reply::{
-    Bill, BillLine, Change, Checkpoint, Hit, KeyState, ModelChoice, Offer, OfferKind, Paid, Place,
-    ProviderState, Reply, ServerKind, ServerState, SessionState, SessionSummary, Spent,
+    Bill, BillLine, Change, Checkpoint, ChildProgress, ChildState, Hit, KeyState, ModelChoice,
+    Offer, OfferKind, Paid, Place, ProviderState, Reply, ServerKind, ServerState, SessionState,
+    SessionSummary, Spent,
 };

@@ -84,6 +84,9 @@ pub enum EntryKind {
     Notice {
         /// The text.
         text: String,
+        /// The class of the failure that ended a turn; none where none did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        class: Option<String>,
     },
     /// What came before is replaced, for the model, by a summary.
     Compaction {

@@ -209,6 +209,7 @@ impl Shared {
             query @ (Query::Sessions { .. }
             | Query::Session { .. }
             | Query::Entries { .. }
+            | Query::Children { .. }
             | Query::State { .. }
             | Query::Find { .. }
             | Query::Offers { .. }

@@ -1,5 +1,7 @@
 //! Deltas to the parts of a message. Pure: same deltas in, same parts out.
 
+use std::time::Duration;
+
 use base::model::{Money, StopReason, Usage};
 use base::transcript::{Call, Maker, Native, Origin, Part, PartBody};
 use serde_json::Value;
@@ -37,6 +39,7 @@ struct Slot {
     opening: Opening,
     text: String,
     sidecar: Option<Value>,
+    took: Option<Duration>,
 }
 
 impl Fold {
@@ -61,7 +64,7 @@ impl Fold {
                 self.answer.model = model.or(self.answer.model.take());
             }
             Delta::Open { opening, .. } => {
-                self.open.push(Slot { opening, text: String::new(), sidecar: None });
+                self.open.push(Slot { opening, text: String::new(), sidecar: None, took: None });
             }
             Delta::More { part, text } => {
                 if let Some(slot) = self.open.get_mut(part) {
@@ -76,6 +79,13 @@ impl Fold {
             Delta::Usage(usage) => self.answer.usage = usage,
             Delta::Cost(cost) => self.answer.cost = Some(cost),
             Delta::Stop(stop) => self.answer.stop = Some(stop),
+        }
+    }
+
+    /// Notes how long a part took to come, if it is a thought.
+    pub fn note_time(&mut self, part: usize, took: Duration) {
+        if let Some(slot) = self.open.get_mut(part) {
+            slot.took = Some(took).filter(|_| slot.opening == Opening::Reasoning);
         }
     }
 
@@ -112,6 +122,8 @@ impl Fold {
             Opening::Opaque { label } => PartBody::Opaque { label: label.clone() },
         };
         let native = |data: &Value| Native { maker: self.maker.clone(), data: data.clone() };
-        Some(Part { body, origin: Origin::Assistant, native: slot.sidecar.as_ref().map(native) })
+        let native = slot.sidecar.as_ref().map(native);
+        let took_ms = slot.took.and_then(|took| u64::try_from(took.as_millis()).ok());
+        Some(Part { body, origin: Origin::Assistant, native, took_ms })
     }
 }

@@ -148,6 +148,18 @@ impl Store {
         })
     }
 
+    /// The sub-agents that were started for a call of a session, oldest first.
+    pub fn children(&self, parent: SessionId, call: CallId) -> Pending<Vec<Session>> {
+        self.read(move |connection| {
+            let mut query = connection.prepare_cached(
+                "SELECT id FROM sessions WHERE parent = ?1 AND call = ?2 ORDER BY id",
+            )?;
+            let rows = query.query_map((parent.as_bytes(), call.as_str()), |row| row.get(0))?;
+            let ids: Vec<[u8; 16]> = rows.collect::<Result<_, _>>()?;
+            ids.into_iter().map(|id| one(connection, SessionId::from_bytes(id))).collect()
+        })
+    }
+
     /// The sub-agents of a session whose end it must still be told, oldest first.
     pub fn owed_reports(&self, parent: SessionId) -> Pending<Vec<SessionId>> {
         self.read(move |connection| {

@@ -159,11 +159,8 @@ fn assistant_part(natives: Vec<Native>) -> impl Strategy<Value = Part> {
         1 => select(vec!["web_search_call", "server_tool_use", ""])
             .prop_map(|label| PartBody::Opaque { label: label.to_owned() }),
     ];
-    (body, native(natives)).prop_map(|(body, native)| Part {
-        body,
-        origin: Origin::Assistant,
-        native,
-    })
+    (body, native(natives))
+        .prop_map(|(body, native)| Part { native, ..Part::new(body, Origin::Assistant) })
 }
 
 fn native(natives: Vec<Native>) -> BoxedStrategy<Option<Native>> {

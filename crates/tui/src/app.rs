@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use base::config::Tui;
 use base::protocol::{Event, Mode, Offer, Op, Place, Query};
-use base::{EntryId, Env, RequestId, SessionId, Timestamp};
+use base::{CallId, EntryId, Env, RequestId, SessionId, Timestamp};
 
 use crate::canvas::{Canvas, Point};
 use crate::composer::{Composer, Habits, Wanted};
@@ -121,6 +121,8 @@ pub struct App {
     is_loaded: bool,
     /// The entry before which older ones are to be looked up.
     older: Option<EntryId>,
+    /// Calls whose sub-agents are to be looked up.
+    crews: Vec<CallId>,
     /// What went on when the session was opened, until its entries have come.
     going_on: Vec<Event>,
     /// Sessions that were left.
@@ -155,8 +157,6 @@ struct Draft {
     due_ms: Option<u64>,
 }
 
-impl App {
-    /// An interface that has drawn nothing yet.
 /// The terminal's clipboard, which the user wants to paste and programs could not tell.
 #[derive(Debug)]
 struct Wanting {
@@ -166,6 +166,8 @@ struct Wanting {
     until_ms: u64,
 }
 
+impl App {
+    /// An interface that has drawn nothing yet.
     pub fn new(start: &Start, beginning: Beginning) -> Self {
         let settings = &start.settings;
         let (keys, problems) = KeyMap::new(&settings.keys);
@@ -204,14 +206,15 @@ struct Wanting {
             status: Status::default(),
             pointer: Pointer::default(),
             draft: Draft::default(),
+            clip: None,
             files: (0, String::new()),
             wanted: Wanted::Nothing,
-            clip: None,
             armed: None,
             recent: Vec::new(),
             is_loaded: false,
             sent: None,
             older: None,
+            crews: Vec::new(),
             going_on: Vec::new(),
             left: Vec::new(),
             elsewhere: BTreeMap::new(),
@@ -257,7 +260,8 @@ struct Wanting {
         let frame = moves.then(|| (self.look.now_ms / step + 1) * step);
         let pane = self.panes.last().filter(|(_, pane)| pane.wants_tick());
         let pane = pane.map(|_| self.look.now_ms + PANE_TICK_MS);
-        let wanted = self.older.map(|_| self.look.now_ms);
+        let is_wanting = self.older.is_some() || !self.crews.is_empty();
+        let wanted = is_wanting.then_some(self.look.now_ms);
         let clip = self.clip.as_ref().map(|wanted| wanted.until_ms);
         [frame, self.draft.due_ms, self.status.until_ms(), pane, wanted, clip]
             .into_iter()
@@ -356,6 +360,7 @@ impl Application for App {
             Screen::Inline => self.draw_inline(canvas),
         };
         self.older = self.older.or_else(|| self.transcript.wants_older());
+        self.crews.extend(self.transcript.wants_children());
         caret
     }
 

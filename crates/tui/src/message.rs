@@ -168,6 +168,8 @@ pub enum Asker {
     State(SessionId),
     /// A session that is being opened: its newest entries, or older ones.
     Entries(SessionId),
+    /// A session on the screen: sub-agents of calls that are seen.
+    Children(SessionId),
     /// What may follow a slash or an at sign.
     Offers,
     /// Files for the popup that was asked for last.

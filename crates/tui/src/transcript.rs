@@ -20,12 +20,13 @@ mod thought;
 mod view;
 
 use base::config::Scrollbar;
-use base::protocol::{Event, Paid};
-use base::{Entry, EntryId, SessionId};
+use base::protocol::{ChildState, Event, Paid};
+use base::{CallId, Entry, EntryId, SessionId};
 
 pub use self::block::lines_of;
 pub use self::call::is_own_command;
 
+use self::call::Crew;
 use self::item::{Body, Fold, Setting};
 use self::items::{Items, Number};
 use self::live::Live;
@@ -82,6 +83,8 @@ pub struct Transcript {
     has_asked: bool,
     /// What was paid in the time of the entries that are loaded next.
     paid: Vec<Paid>,
+    /// Calls that are seen, and whose sub-agents are being looked up.
+    asked: Vec<CallId>,
     scrollback: Scrollback,
 }
 
@@ -145,6 +148,39 @@ impl Transcript {
         Some(oldest)
     }
 
+    /// Calls that are seen and whose sub-agents should be looked up; asked after a draw. Until
+    /// [`Transcript::know_children`] no others are given.
+    pub fn wants_children(&mut self) -> Vec<CallId> {
+        if !self.asked.is_empty() {
+            return Vec::new();
+        }
+        let items = &mut self.items;
+        let seen: Vec<Number> = match self.scrollback.waits_for() {
+            Some(first) => (first..items.range().end).collect(),
+            None => self.view.seen.iter().map(|seen| seen.place.item).collect(),
+        };
+        for number in seen {
+            let Some(Body::Calls(calls)) = items.get_mut(number).map(|item| &mut item.body) else {
+                continue;
+            };
+            for call in calls.iter_mut().filter(|call| call.crew == Crew::Unknown) {
+                call.crew = Crew::Asked;
+                self.asked.push(call.id.clone());
+            }
+        }
+        self.asked.clone()
+    }
+
+    /// Takes the sub-agents that were asked for; none if they cannot be looked up.
+    pub fn know_children(&mut self, children: &[ChildState], now_ms: u64) {
+        for call in std::mem::take(&mut self.asked) {
+            if let Some(call) = self.items.call_mut(&call) {
+                call.crew = Crew::Known;
+            }
+        }
+        self.live.learn(children, now_ms, &mut self.items);
+    }
+
     /// Takes an event of the session or of one of its sub-agents at a time; others are left alone.
     pub fn see(&mut self, event: &Event, now_ms: u64) {
         self.live.see(event, now_ms, &mut self.items);
@@ -170,6 +206,7 @@ impl Transcript {
         if self.view.area.width != area.width {
             self.selection = None;
         }
+        self.scrollback.rest();
         self.view.draw(&mut self.items, canvas, area, look);
         if let Some(selection) = &self.selection {
             select::tint(&self.view, &self.items, selection, canvas);

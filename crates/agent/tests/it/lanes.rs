@@ -113,7 +113,8 @@ async fn a_failed_turn_goes_on_without_a_new_prompt() {
     let mut events = room.watch();
     room.submit(Op::GoOn { session: room.session }).await;
     to_the_end(&mut events).await;
-    assert_eq!(room.transcript().await, [r#"user "hi""#, r#"assistant "Now." Done"#]);
+    let expected = [r#"user "hi""#, r#"failure "no" (bad_request)"#, r#"assistant "Now." Done"#];
+    assert_eq!(room.transcript().await, expected);
     let nothing = room.coordinator.submit(Op::GoOn { session: room.session }).await;
     assert!(nothing.unwrap_err().to_string().contains("nothing to go on with"));
 }

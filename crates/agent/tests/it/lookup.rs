@@ -2,10 +2,13 @@
 
 use agent::Meant;
 use base::definition::Definitions;
-use base::protocol::{Client, Delivery, EventStream, Mode, Offer, OfferKind, SessionState};
-use base::{Effort, Event, ModelRef, Op, Query, Reply};
+use base::protocol::{
+    ChildProgress, Client, Delivery, EventStream, Mode, Offer, OfferKind, SessionState,
+};
+use base::{CallId, Effort, EntryKind, Event, ModelRef, Op, PartBody, Query, Reply};
 use serde_json::json;
 use testkit::Script;
+use testkit::script::When;
 
 use crate::definitions::{command, skill};
 use crate::room::{Plan, Room, to_the_end, until};
@@ -267,4 +270,68 @@ async fn a_reopened_session_goes_on_with_the_model_that_answered_last() {
     let room = room.rescripted(named).await;
     room.say("three").await;
     assert_eq!(room.server.bodies()[0]["model"], "m", "the user has named it for this process");
+}
+
+#[tokio::test]
+async fn sub_agents_that_have_ended_are_known_from_their_sessions() {
+    let only = |what: &str, not: &str| When {
+        contains: Some(what.to_owned()),
+        lacks: Some(not.to_owned()),
+        ..When::default()
+    };
+    let script = Script::new()
+        .call("agent", json!({ "prompt": "find the owl", "description": "owl" }))
+        .usage(100, 10)
+        .then()
+        .when(only("find the owl", "PARENT"))
+        .call("grep", json!({ "pattern": "owl" }))
+        .usage(20, 2)
+        .then()
+        .when(only("owl.txt", "PARENT"))
+        .text("In owl.txt.")
+        .usage(30, 3)
+        .then()
+        .text("Done.");
+    let room = Room::new(Plan::with_tools(script)).await;
+    room.write("owl.txt", "an owl\n");
+    room.say("PARENT: where is the owl?").await;
+    let branch = room.store.branch(room.session).await.unwrap();
+    let calls: Vec<CallId> = branch
+        .iter()
+        .flat_map(|entry| entry.kind.parts())
+        .filter_map(|part| part.as_call().map(|call| call.id.clone()))
+        .collect();
+    room.coordinator.close().await;
+    let room = room.rescripted(Plan::from(Script::new())).await;
+    let query = |calls| Query::Children { session: room.session, calls };
+    let reply = room.coordinator.ask(query(calls.clone())).await.unwrap();
+    let Reply::Children { children } = reply else { panic!("{reply:?}") };
+    let [child] = &children[..] else { panic!("{children:?}") };
+    assert_eq!((child.above, &child.call), (room.session, &calls[0]));
+    assert_eq!((child.agent.as_str(), child.progress), ("explorer", ChildProgress::Done));
+    assert_eq!((child.usage.input, child.usage.output), (50, 5));
+    let [made, came] = &child.calls[..] else { panic!("{:?}", child.calls) };
+    assert_eq!(made.as_call().unwrap().name, "grep");
+    assert!(came.as_result().unwrap().shown.as_ref().is_some_and(|shown| shown.body.is_none()));
+    let none = room.coordinator.ask(query(vec![CallId::new("other")])).await.unwrap();
+    assert_eq!(none, Reply::Children { children: Vec::new() });
+}
+
+#[tokio::test]
+async fn how_long_a_thought_took_and_why_a_turn_failed_are_written_down() {
+    let script = Script::new().reasoning("Hm.").delay_ms(60).text("Yes.").then();
+    let script = script.fail(400, "no such owl");
+    let room = Room::new(Plan::from(script)).await;
+    room.say("one").await;
+    room.say("two").await;
+    let branch = room.store.branch(room.session).await.unwrap();
+    let thought = branch
+        .iter()
+        .flat_map(|entry| entry.kind.parts())
+        .find(|part| matches!(part.body, PartBody::Reasoning { .. }));
+    assert!(thought.unwrap().took_ms.unwrap() >= 50, "{thought:?}");
+    let newest = &branch.last().unwrap().kind;
+    let EntryKind::Notice { text, class: Some(class) } = newest else { panic!("{newest:?}") };
+    assert!(text.contains("no such owl") && class == "bad_request", "{text}: {class}");
+    assert!(state(&room).await.is_unfinished);
 }

@@ -391,6 +391,7 @@ pub(crate) fn entry(entry: &Entry) -> String {
         EntryKind::User { parts } => format!("user {}", words(parts)),
         EntryKind::Assistant { parts, stop, .. } => format!("assistant {} {stop:?}", words(parts)),
         EntryKind::ToolResults { parts } => format!("results {}", words(parts)),
+        EntryKind::Notice { text, class: Some(class) } => format!("failure {text:?} ({class})"),
         EntryKind::Notice { .. }
         | EntryKind::Compaction { .. }
         | EntryKind::Pruned { .. }

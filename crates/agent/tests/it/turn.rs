@@ -109,7 +109,9 @@ async fn a_broken_answer_is_kept_counted_and_reported() {
     let room = Room::new(Script::new().text("Half an").drop_connection()).await;
     let told = room.told("hi").await;
     assert!(told.last().unwrap().ends_with("(network)"), "{told:?}");
-    assert_eq!(room.transcript().await, [r#"user "hi""#, r#"assistant "Half an" Other"#]);
+    let transcript = room.transcript().await;
+    assert_eq!(transcript[..2], [r#"user "hi""#, r#"assistant "Half an" Other"#]);
+    assert!(transcript[2].ends_with("(network)"), "{transcript:?}");
     assert_eq!((room.spent().await.calls, room.spent().await.failed), (1, 1));
 }
 
@@ -120,10 +122,11 @@ async fn a_refused_turn_leaves_the_prompt_and_no_empty_answer() {
         r#"appended user "hi""#,
         "turn started with lab/m",
         "spent 0 in, 0 out, $0.00",
+        r#"appended failure "no" (bad_request)"#,
         "turn failed: no (bad_request)",
     ];
     assert_eq!(room.told("hi").await, expected);
-    assert_eq!(room.transcript().await, [r#"user "hi""#]);
+    assert_eq!(room.transcript().await, [r#"user "hi""#, r#"failure "no" (bad_request)"#]);
     assert_eq!((room.spent().await.calls, room.spent().await.failed), (1, 1));
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{EntryId, SessionId};
+use crate::id::{CallId, EntryId, SessionId};
 
 /// A look-up. It changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,13 @@ pub enum Query {
         before: Option<EntryId>,
         /// At most this many.
         limit: usize,
+    },
+    /// The sub-agents that work, or have worked, for calls of a session, and those below them.
+    Children {
+        /// Which session.
+        session: SessionId,
+        /// Which of its calls.
+        calls: Vec<CallId>,
     },
     /// What a face that opens a session must know of it beside its entries.
     State {

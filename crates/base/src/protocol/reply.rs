@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::{Event, Mode, WaitingPrompt};
 use crate::block::Todo;
 use crate::clock::Timestamp;
-use crate::id::{EntryId, SessionId};
+use crate::id::{CallId, EntryId, SessionId};
 use crate::model::{Effort, ModelRef, Money, Usage};
-use crate::transcript::Entry;
+use crate::transcript::{Entry, Part};
 use crate::trust;
 
 /// The answer to a [`super::Query`].
@@ -27,6 +27,11 @@ pub enum Reply {
         /// Model calls of the session and its sub-agents in the time of these entries, oldest first; those for
         /// titles are left out.
         paid: Vec<Paid>,
+    },
+    /// To `Children`.
+    Children {
+        /// Each after the one it works for.
+        children: Vec<ChildState>,
     },
     /// To `State`.
     State(Box<SessionState>),
@@ -137,6 +142,45 @@ pub struct SessionState {
     pub going_on: Vec<Event>,
     /// What it and its sub-agents have cost, by model.
     pub spent: Vec<Spent>,
+}
+
+/// A sub-agent, as it is told of afterwards.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChildState {
+    /// The session it works for.
+    pub above: SessionId,
+    /// The call of that session that it works for.
+    pub call: CallId,
+    /// Its own session.
+    pub session: SessionId,
+    /// The agent's name.
+    pub agent: String,
+    /// The agent's colour: a name, or `#rrggbb`.
+    pub color: Option<String>,
+    /// How far it is.
+    pub progress: ChildProgress,
+    /// How long it has worked, about.
+    pub took_ms: u64,
+    /// Tokens of its own calls.
+    pub usage: Usage,
+    /// Its newest calls and their results, oldest first and without all they hold.
+    pub calls: Vec<Part>,
+    /// How many calls came before these; none where nobody has counted so far back.
+    pub earlier: Option<u64>,
+}
+
+/// How far a sub-agent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChildProgress {
+    /// It works.
+    AtWork,
+    /// It has answered.
+    Done,
+    /// It could not go on.
+    Failed,
+    /// It was stopped, or ended with its process.
+    Stopped,
 }
 
 /// What one model call cost.

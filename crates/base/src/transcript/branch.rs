@@ -131,7 +131,7 @@ mod tests {
     }
 
     fn notice() -> EntryKind {
-        EntryKind::Notice { text: "by the way".to_owned() }
+        EntryKind::Notice { text: "by the way".to_owned(), class: None }
     }
 
     #[test]

@@ -21,12 +21,15 @@ pub struct Part {
     /// What only its maker understands: a signature, an encrypted thought, a provider's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<Native>,
+    /// How long a thought took, for faces; none where nobody has measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<u64>,
 }
 
 impl Part {
     /// A part without a sidecar.
     pub fn new(body: PartBody, origin: Origin) -> Self {
-        Self { body, origin, native: None }
+        Self { body, origin, native: None, took_ms: None }
     }
 
     /// Text the user wrote.

@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn an_entry_survives_json() {
-        let notice = entry(None, EntryKind::Notice { text: "hi".into() });
+        let notice = entry(None, EntryKind::Notice { text: "hi".into(), class: None });
         let json = serde_json::to_string(&notice).unwrap();
         assert_eq!(serde_json::from_str::<Entry>(&json).unwrap(), notice);
     }

@@ -32,7 +32,7 @@ fn of(entry: &Entry, folder: &Path) -> Vec<SessionUpdate> {
         EntryKind::ToolResults { parts } => {
             parts.iter().filter_map(Part::as_result).flat_map(|it| result(it, folder)).collect()
         }
-        EntryKind::Notice { text } => vec![tell::words(text)],
+        EntryKind::Notice { text, .. } => vec![tell::words(text)],
         EntryKind::Compaction { .. } => {
             vec![tell::words("What came before is kept; the model reads a summary of it.")]
         }

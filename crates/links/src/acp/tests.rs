@@ -118,7 +118,8 @@ impl Wood {
             Query::Entries { .. } => {
                 Reply::Entries { entries: self.entries.lock().unwrap().clone(), paid: Vec::new() }
             }
-            Query::Find { .. }
+            Query::Children { .. }
+            | Query::Find { .. }
             | Query::Files { .. }
             | Query::History { .. }
             | Query::Changes { .. }

@@ -84,6 +84,6 @@ fn part(makers: Vec<Maker>) -> impl Strategy<Value = Part> {
     (body, native).prop_map(|(body, maker)| {
         let data = json!({"thoughtSignature": "sig", "reasoning_details": [{"data": "x"}]});
         let native = maker.map(|maker| Native { maker, data });
-        Part { body, origin: Origin::Assistant, native }
+        Part { native, ..Part::new(body, Origin::Assistant) }
     })
 }

@@ -18,7 +18,7 @@ fn session(store: &Store) -> SessionId {
 }
 
 fn notice(text: &str) -> Entry {
-    let kind = EntryKind::Notice { text: text.to_owned() };
+    let kind = EntryKind::Notice { text: text.to_owned(), class: None };
     Entry { id: EntryId::new(), parent: None, at: Timestamp::default(), kind }
 }
 

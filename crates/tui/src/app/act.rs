@@ -236,6 +236,8 @@ impl App {
         self.recent.retain(|known| *known != name);
         self.recent.insert(0, name);
         self.recent.truncate(RECENT);
+        self.older = None;
+        self.crews.clear();
         let kept = self.recent.join("\n");
         effects.push(submit(Op::Remember { key: pane::RECENT.to_owned(), value: Some(kept) }));
         if self.session.is_begun {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use base::protocol::{ClientError, Event, Place, Reply, SessionState};
+use base::protocol::{ChildState, ClientError, Event, Place, Reply, SessionState};
 use base::{ModelRef, RequestId};
 
 use super::hears::request_of;
@@ -28,6 +28,7 @@ impl App {
         }
         match reply {
             Ok(reply) => self.take_reply(asker, reply),
+            Err(_) if matches!(asker, Asker::Children(_)) => self.take_children(asker, &[]),
             Err(error) if matters(asker) => vec![Effect::Say(error.to_string())],
             Err(_) => Vec::new(),
         }
@@ -84,6 +85,7 @@ impl App {
                 }
                 Vec::new()
             }
+            Reply::Children { children } => self.take_children(asker, &children),
             Reply::Sessions { .. }
             | Reply::State(_)
             | Reply::Found { .. }
@@ -94,6 +96,14 @@ impl App {
             | Reply::Providers { .. }
             | Reply::Servers { .. } => Vec::new(),
         }
+    }
+
+    /// Sub-agents that have worked for calls that are seen.
+    fn take_children(&mut self, asker: Asker, children: &[ChildState]) -> Vec<Effect> {
+        if asker == Asker::Children(self.session.id) {
+            self.transcript.know_children(children, self.look.now_ms);
+        }
+        Vec::new()
     }
 
     fn take_state(&mut self, state: SessionState) -> Vec<Effect> {
@@ -297,6 +307,7 @@ fn matters(asker: Asker) -> bool {
     match asker {
         Asker::State(_) | Asker::Entries(_) | Asker::Place => true,
         Asker::Theme
+        | Asker::Children(_)
         | Asker::Offers
         | Asker::Files { .. }
         | Asker::History

@@ -278,6 +278,11 @@ impl App {
         if let Some(before) = self.older.take() {
             effects.push(super::look_up_entries(self.session.id, Some(before)));
         }
+        let calls = std::mem::take(&mut self.crews);
+        if !calls.is_empty() {
+            let session = self.session.id;
+            effects.push(ask(Query::Children { session, calls }, Asker::Children(session)));
+        }
         if self.clip.as_ref().is_some_and(|wanted| wanted.until_ms <= now) {
             effects.extend(self.clip.take().map(|wanted| Effect::Say(wanted.problem)));
         }

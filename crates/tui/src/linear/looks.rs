@@ -44,7 +44,8 @@ impl Linear {
             Reply::Models { models } if self.questions.is_empty() => {
                 self.list = List::models(&models, &mut self.voice);
             }
-            Reply::Sessions { .. }
+            Reply::Children { .. }
+            | Reply::Sessions { .. }
             | Reply::Models { .. }
             | Reply::Found { .. }
             | Reply::Offers { .. }

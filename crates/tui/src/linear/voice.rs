@@ -68,6 +68,8 @@ impl Voice {
             self.quote("You: ", parts.iter().filter(|part| part.origin == Origin::User));
         } else if let EntryKind::Assistant { parts, .. } = &entry.kind {
             self.quote("Caiman: ", parts.iter());
+        } else if let EntryKind::Notice { text, class: Some(_) } = &entry.kind {
+            self.say(&format!("Error: {text}"));
         }
     }
 

@@ -45,6 +45,17 @@ pub(crate) enum CallState {
     Denied,
 }
 
+/// Whether it is known which sub-agents work for a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Crew {
+    /// It is: their events are heard, they were looked up, or there can be none.
+    Known,
+    /// It is not: the call was stored before we came.
+    Unknown,
+    /// They are being looked up.
+    Asked,
+}
+
 /// A tool call.
 #[derive(Debug, Clone)]
 pub(crate) struct ToolCall {
@@ -60,6 +71,8 @@ pub(crate) struct ToolCall {
     took_ms: Option<u64>,
     /// Sub-agents that work for it.
     pub(crate) children: Vec<Child>,
+    /// Whether these are all.
+    pub(crate) crew: Crew,
 }
 
 impl ToolCall {
@@ -75,6 +88,7 @@ impl ToolCall {
             began_ms: None,
             took_ms: None,
             children: Vec::new(),
+            crew: Crew::Known,
         }
     }
 
@@ -83,6 +97,12 @@ impl ToolCall {
         let mut made = Self::unknown(call.id.clone());
         made.describe(call);
         made
+    }
+
+    /// A call as it is stored: who worked for it is to be looked up.
+    pub(crate) fn stored(call: &Call) -> Self {
+        let crew = if title::may_delegate(&call.name) { Crew::Unknown } else { Crew::Known };
+        Self { crew, ..Self::of(call) }
     }
 
     /// A command that the user ran, as it is stored.
@@ -193,6 +213,11 @@ impl ToolCall {
             CallState::Called | CallState::Asking | CallState::Running => false,
             CallState::Done | CallState::Failed | CallState::Stopped | CallState::Denied => true,
         }
+    }
+
+    /// Whether it will change no more by itself.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.has_ended() && self.crew == Crew::Known
     }
 
     pub(crate) fn is_moving(&self) -> bool {

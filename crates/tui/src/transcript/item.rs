@@ -137,7 +137,7 @@ impl Item {
             Body::Prompt(_) => true,
             Body::Answer { is_arriving, .. } => !is_arriving,
             Body::Thought(thought) => !thought.is_arriving(),
-            Body::Calls(calls) => calls.iter().all(ToolCall::has_ended),
+            Body::Calls(calls) => calls.iter().all(ToolCall::is_settled),
             Body::Note(note) => !note.is_moving(),
         }
     }

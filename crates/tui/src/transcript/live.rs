@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use base::protocol::{Ending, Event, HookState};
+use base::protocol::{ChildState, Ending, Event, HookState};
 use base::transcript::{Call, own_command};
 use base::{CallId, Entry, EntryId, EntryKind, ModelRef, Part, PartBody, SessionId, StopReason};
 
@@ -76,6 +76,28 @@ impl Live {
         let made = Child::new(*child, agent, color.as_deref(), now_ms);
         if let Some(call) = self.call_of(*session, call, items) {
             call.children.push(made);
+        }
+    }
+
+    /// Takes sub-agents that were looked up, each after the one it works for.
+    pub(crate) fn learn(&mut self, children: &[ChildState], now_ms: u64, items: &mut Items) {
+        for known in children {
+            if Some(known.session) == self.main || known.session == known.above {
+                continue;
+            }
+            let owner = (known.above, known.call.clone());
+            if *self.owners.entry(known.session).or_insert_with(|| owner.clone()) != owner {
+                // It goes on for another call now, and is shown there.
+                continue;
+            }
+            let Some(call) = self.call_of(known.above, &known.call, items) else { continue };
+            let at = call.children.iter().position(|child| child.session == known.session);
+            let at = at.unwrap_or_else(|| {
+                let color = known.color.as_deref();
+                call.children.push(Child::new(known.session, &known.agent, color, now_ms));
+                call.children.len() - 1
+            });
+            call.children[at].learn(known, now_ms);
         }
     }
 
@@ -155,9 +177,7 @@ impl Live {
             }
             Event::TurnFailed { reason, class, .. } => {
                 self.end(now_ms, items);
-                let advice = note::advice(class).map(|advice| format!("\n{advice}"));
-                let text = format!("{reason}{}", advice.unwrap_or_default());
-                items.push(Item::new(None, Body::Note(Note::Failure(text))));
+                items.push(Item::new(None, Body::Note(note::failure(reason, class))));
             }
             Event::ChildStarted { .. } => self.child(event, now_ms, items),
             Event::QuestionAsked { .. }
@@ -220,6 +240,8 @@ impl Live {
                     }
                 }
             }
+            // The end of the turn tells it, too.
+            EntryKind::Notice { class: Some(_), .. } => {}
             EntryKind::Notice { .. }
             | EntryKind::Compaction { .. }
             | EntryKind::ModelChange { .. }
@@ -337,7 +359,7 @@ fn settle(entry: EntryId, parts: &[Part], now_ms: u64, items: &mut Items) {
             PartBody::Reasoning { text } if !text.trim().is_empty() => {
                 let known =
                     take_first(&mut streamed, items, |body| matches!(body, Body::Thought(_)));
-                settle_thought(entry, text, known, now_ms, items);
+                settle_thought(entry, (text, part.took_ms), known, now_ms, items);
             }
             PartBody::Call(call) => settle_call(entry, call, items),
             PartBody::Text { .. }
@@ -390,7 +412,7 @@ fn settle_answer(entry: EntryId, stored: &str, known: Option<Number>, items: &mu
 
 fn settle_thought(
     entry: EntryId,
-    stored: &str,
+    (stored, took_ms): (&str, Option<u64>),
     known: Option<Number>,
     now_ms: u64,
     items: &mut Items,
@@ -399,11 +421,13 @@ fn settle_thought(
         Some(item) => {
             if let Body::Thought(thought) = &mut item.body {
                 thought.end(now_ms);
-                stored.clone_into(&mut thought.text);
+                thought.settle(stored, took_ms);
             }
             item.changed();
         }
-        None => drop(items.push(Item::new(Some(entry), Body::Thought(Thought::stored(stored))))),
+        None => drop(
+            items.push(Item::new(Some(entry), Body::Thought(Thought::stored(stored, took_ms)))),
+        ),
     }
 }
 

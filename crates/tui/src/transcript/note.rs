@@ -46,7 +46,7 @@ pub(crate) enum Note {
 }
 
 /// What can be done here about a kind of failure.
-pub(crate) fn advice(class: &str) -> Option<&'static str> {
+fn advice(class: &str) -> Option<&'static str> {
     match class {
         "auth" => Some("/login enters another key, /model chooses another model"),
         "billing" => Some("the account needs credit or a plan; /model chooses another model"),
@@ -60,6 +60,12 @@ pub(crate) fn advice(class: &str) -> Option<&'static str> {
         "model_not_found" => Some("/model chooses another model"),
         _ => None,
     }
+}
+
+/// A turn that could not go on: why, and what can be done.
+pub(crate) fn failure(reason: &str, class: &str) -> Note {
+    let advice = advice(class).map(|advice| format!("\n{advice}"));
+    Note::Failure(format!("{reason}{}", advice.unwrap_or_default()))
 }
 
 impl Note {

@@ -14,6 +14,8 @@ pub(crate) struct Scrollback {
     next: Option<Number>,
     /// What was given of it already, if it is an answer that is arriving.
     part: Part,
+    /// Whether it is what is drawn: something was taken since the whole screen was drawn.
+    is_in_use: bool,
 }
 
 /// The beginning of an answer that was given.
@@ -32,6 +34,7 @@ impl Scrollback {
         is_busy: bool,
         setting: &Setting<'_>,
     ) -> Vec<Line> {
+        self.is_in_use = true;
         let range = items.range();
         let mut lines = Vec::new();
         let mut number = self.next.unwrap_or(range.start).max(range.start);
@@ -49,6 +52,16 @@ impl Scrollback {
             lines.extend(self.take_part(items, number, setting));
         }
         lines
+    }
+
+    /// The first item that was not given whole, if anybody waits for it.
+    pub(crate) fn waits_for(&self) -> Option<Number> {
+        self.next.filter(|_| self.is_in_use)
+    }
+
+    /// The whole screen is drawn: nobody waits for the rest.
+    pub(crate) fn rest(&mut self) {
+        self.is_in_use = false;
     }
 
     /// The rows of an answer that is arriving which stay as they are, so that only its end must be drawn anew.

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use base::protocol::Paid;
 use base::transcript::{CallResult, own_command};
-use base::{CallId, Entry, EntryKind, ModelRef, Money, PartBody, StopReason, Timestamp, Usage};
+use base::{
+    CallId, Entry, EntryKind, ModelRef, Money, Part, PartBody, StopReason, Timestamp, Usage,
+};
 
 use super::call::ToolCall;
 use super::item::{Body, Item};
 use super::items::Items;
-use super::note::Note;
+use super::note::{self, Note};
 use super::prompt::Prompt;
 use super::thought::Thought;
 use crate::figures;
@@ -63,7 +65,7 @@ pub(crate) fn add(entry: &Entry, items: &mut Items, running: &mut Running, orpha
         }
         EntryKind::Assistant { parts, model, stop, usage } => {
             for part in parts {
-                add_said(entry, &part.body, items, orphans);
+                add_said(entry, part, items, orphans);
             }
             running.usage += *usage;
             if usage.total() > 0 {
@@ -74,7 +76,7 @@ pub(crate) fn add(entry: &Entry, items: &mut Items, running: &mut Running, orpha
             }
         }
         EntryKind::ToolResults { parts } => {
-            for result in parts.iter().filter_map(base::Part::as_result) {
+            for result in parts.iter().filter_map(Part::as_result) {
                 match items.call_mut(&result.call) {
                     Some(call) => call.finish(result),
                     None => drop(orphans.insert(result.call.clone(), result.clone())),
@@ -88,9 +90,12 @@ pub(crate) fn add(entry: &Entry, items: &mut Items, running: &mut Running, orpha
         | EntryKind::Undone { .. }
         | EntryKind::Prefix { .. }
         | EntryKind::Checkpoint { .. } => {
-            if let Some(note) = note(&entry.kind, running.context) {
-                items.push(Item::new(id, Body::Note(note)));
+            let Some(note) = note(&entry.kind, running.context) else { return };
+            if matches!(note, Note::Failure(_)) {
+                // A turn that failed has no other end.
+                drop_footer(items);
             }
+            items.push(Item::new(id, Body::Note(note)));
         }
     }
 }
@@ -98,7 +103,8 @@ pub(crate) fn add(entry: &Entry, items: &mut Items, running: &mut Running, orpha
 /// What an entry about the session says.
 pub(crate) fn note(kind: &EntryKind, context: Option<u64>) -> Option<Note> {
     match kind {
-        EntryKind::Notice { text } => Some(Note::Notice(text.clone())),
+        EntryKind::Notice { text, class: None } => Some(Note::Notice(text.clone())),
+        EntryKind::Notice { text, class: Some(class) } => Some(note::failure(text, class)),
         EntryKind::Compaction { summary, .. } => {
             Some(Note::Compaction { before: context, summary: summary.clone() })
         }
@@ -113,18 +119,24 @@ pub(crate) fn note(kind: &EntryKind, context: Option<u64>) -> Option<Note> {
     }
 }
 
-fn add_said(entry: &Entry, body: &PartBody, items: &mut Items, orphans: &mut Orphans) {
+fn drop_footer(items: &mut Items) {
+    if matches!(items.last().map(|item| &item.body), Some(Body::Note(Note::Footer(_)))) {
+        items.pop();
+    }
+}
+
+fn add_said(entry: &Entry, part: &Part, items: &mut Items, orphans: &mut Orphans) {
     let id = Some(entry.id);
-    match body {
+    match &part.body {
         PartBody::Text { text } if !text.trim().is_empty() => {
             let text = Markdown::new(text);
             items.push(Item::new(id, Body::Answer { text, is_arriving: false }));
         }
         PartBody::Reasoning { text } if !text.trim().is_empty() => {
-            items.push(Item::new(id, Body::Thought(Thought::stored(text))));
+            items.push(Item::new(id, Body::Thought(Thought::stored(text, part.took_ms))));
         }
         PartBody::Call(call) => {
-            let mut made = ToolCall::of(call);
+            let mut made = ToolCall::stored(call);
             if let Some(result) = orphans.remove(&call.id) {
                 made.finish(&result);
             }

@@ -1,7 +1,7 @@
 //! The conversation as it is seen: screens, scrolling, copying, folding, and that nothing jumps.
 
 use base::block::{Node, Todo, TodoState};
-use base::protocol::{Ending, Event, HookState};
+use base::protocol::{ChildProgress, ChildState, Ending, Event, HookState};
 use base::transcript::Outcome;
 use base::{
     Block, CallId, EntryId, EntryKind, HookRunId, ModelRef, Money, Part, PartBody, RequestId,
@@ -418,7 +418,7 @@ fn notes_are_short_lines() {
         entry(EntryKind::Compaction { summary: "s".repeat(48_000), keep_from: None }),
         entry(EntryKind::ModelChange { to: ModelRef::new("demo", "slow") }),
         entry(EntryKind::Checkpoint { label: "unseen".into() }),
-        entry(EntryKind::Notice { text: "a server is gone".into() }),
+        entry(EntryKind::Notice { text: "a server is gone".into(), class: None }),
     ];
     transcript.load(id, &entries, More::Nothing);
     let hook = |code, stderr: &str| Event::Hook {
@@ -793,14 +793,19 @@ proptest! {
                 }
                 Step::Toggle(which) => match which {
                     0 => transcript.toggle_fold(),
-                    1 => transcript.toggle_all(),
-                    _ => transcript.toggle_thoughts(),
+                    1 => {
+                        transcript.toggle_all();
+                    }
+                    _ => {
+                        transcript.toggle_thoughts();
+                    }
                 },
                 Step::Draw(width, height) => {
                     let shown = screen(&mut transcript, width, height);
                     let has_escape = shown.contains('\u{1b}');
                     prop_assert!(!has_escape);
                     let _older = transcript.wants_older();
+                    let _calls = transcript.wants_children();
                 }
                 Step::Inline(width) => {
                     transcript.take_settled(width, &look());
@@ -880,4 +885,155 @@ fn a_stored_turn_tells_what_it_and_its_sub_agents_have_cost() {
     transcript.load(SessionId::new(), &entries, More::Nothing);
     let screen = screen(&mut transcript, 80, 12);
     assert!(screen.contains("42k in") && screen.contains("$0.02"), "{screen}");
+}
+
+/// A sub-agent that was looked up.
+fn looked_up(above: SessionId, call_id: &str, calls: Vec<Part>) -> ChildState {
+    ChildState {
+        above,
+        call: CallId::new(call_id),
+        session: SessionId::new(),
+        agent: "explore".into(),
+        color: Some("blue".into()),
+        progress: ChildProgress::Done,
+        took_ms: 41_000,
+        usage: Usage { input: 34_000, output: 160, ..Usage::default() },
+        calls,
+        earlier: Some(0),
+    }
+}
+
+/// What is seen, without the bar that tells where.
+fn unbarred(transcript: &mut Transcript, height: u16) -> String {
+    let shown = screen(transcript, 60, height).replace('▐', " ");
+    shown.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn sub_agents_of_a_stored_call_are_looked_up_once_it_is_seen() {
+    let id = SessionId::new();
+    let mut entries = vec![
+        user("go"),
+        answer(vec![call("a", "agent", &[("description", "find uses")])], StopReason::ToolCalls),
+        results(&[("a", "agent", "explore: find uses", text("Two uses."))]),
+    ];
+    entries.extend((0..40).map(|number| user(&format!("prompt {number}"))));
+    let mut transcript = Transcript::new();
+    transcript.load(id, &entries, More::Nothing);
+    screen(&mut transcript, 60, 12);
+    assert!(transcript.wants_children().is_empty(), "it is not on the screen");
+    transcript.scroll(Scroll::Top);
+    screen(&mut transcript, 60, 12);
+    assert_eq!(transcript.wants_children(), [CallId::new("a")]);
+    screen(&mut transcript, 60, 12);
+    assert!(transcript.wants_children().is_empty(), "it is being looked up");
+    let EntryKind::ToolResults { parts: read } =
+        results(&[("x", "view", "src/main.rs", text("fn main"))]).kind
+    else {
+        panic!()
+    };
+    let below = vec![call("x", "view", &[]), read[0].clone(), call("y", "agent", &[])];
+    let child = looked_up(id, "a", below);
+    let deep = ChildState {
+        agent: "helper".into(),
+        progress: ChildProgress::Failed,
+        earlier: None,
+        ..looked_up(child.session, "y", vec![call("z", "bash", &[("command", "make")])])
+    };
+    transcript.know_children(&[child, deep], 0);
+    insta::assert_snapshot!(unbarred(&mut transcript, 7), @r"
+
+    › go
+
+    ● agent explore: find uses
+      │ ● explore · 2 calls · 34.2k tokens · 41 s
+      └ Two uses.
+    ");
+    transcript.toggle_all();
+    insta::assert_snapshot!(unbarred(&mut transcript, 10), @r"
+
+    › go
+
+    ● agent explore: find uses
+      │ ● explore · 2 calls · 34.2k tokens · 41 s
+      │   ● view src/main.rs
+      │   ✗ agent
+      │     ✗ helper · 1+ calls · 34.2k tokens · 41 s
+      │       ✗ bash make
+      └ Two uses.
+    ");
+    assert!(transcript.wants_children().is_empty());
+    assert!(!transcript.is_animated());
+}
+
+#[test]
+fn what_is_looked_up_of_a_sub_agent_at_work_comes_before_what_is_heard() {
+    let id = SessionId::new();
+    let calls = vec![call("a", "agent", &[("description", "find uses")])];
+    let mut transcript = Transcript::new();
+    transcript.load(id, &[user("go"), answer(calls, StopReason::ToolCalls)], More::Nothing);
+    let known = looked_up(id, "a", vec![call("x", "view", &[("file_path", "a.rs")])]);
+    let child = known.session;
+    let begun = Event::ChildStarted {
+        session: id,
+        call: CallId::new("a"),
+        child,
+        agent: "explore".into(),
+        color: None,
+    };
+    transcript.see(&begun, 0);
+    let started =
+        Event::ToolStarted { session: child, call: CallId::new("y"), title: "b.rs".into() };
+    transcript.see(&started, 0);
+    screen(&mut transcript, 60, 12);
+    assert_eq!(transcript.wants_children().len(), 1);
+    transcript.know_children(&[ChildState { progress: ChildProgress::AtWork, ..known }], 0);
+    let shown = screen(&mut transcript, 60, 12);
+    let (first, second) = (shown.find("a.rs").unwrap(), shown.find("b.rs").unwrap());
+    assert!(first < second && shown.matches("explore").count() == 1, "{shown}");
+    transcript.see(&done(child), 1_000);
+    assert!(!transcript.is_animated());
+}
+
+#[test]
+fn inline_mode_prints_a_stored_call_once_its_sub_agents_are_known() {
+    let id = SessionId::new();
+    let entries = [
+        user("go"),
+        answer(vec![call("a", "agent", &[])], StopReason::ToolCalls),
+        results(&[("a", "agent", "explore", text("Two uses."))]),
+        user("thanks"),
+    ];
+    let mut transcript = Transcript::new();
+    transcript.load(id, &entries, More::Nothing);
+    let printed = |transcript: &mut Transcript| {
+        let lines = transcript.take_settled(60, &look());
+        lines.iter().map(Line::plain).collect::<Vec<_>>().join("\n")
+    };
+    assert!(!printed(&mut transcript).contains("thanks"));
+    assert_eq!(transcript.wants_children(), [CallId::new("a")]);
+    transcript.know_children(&[looked_up(id, "a", Vec::new())], 0);
+    let rest = printed(&mut transcript);
+    assert!(rest.contains("explore · 0 calls") && rest.contains("thanks"), "{rest}");
+}
+
+#[test]
+fn a_stored_thought_tells_how_long_it_took_and_a_failed_turn_why() {
+    let thought = Part { took_ms: Some(3_000), ..thought("Tea is cheap.") };
+    let said = answer(vec![thought, Part::assistant_text("Tea is")], StopReason::Other);
+    let (text, class) = ("The key was refused.".to_owned(), Some("auth".to_owned()));
+    let entries = [user("go"), said, entry(EntryKind::Notice { text, class })];
+    let mut transcript = Transcript::new();
+    transcript.load(SessionId::new(), &entries, More::Nothing);
+    insta::assert_snapshot!(screen(&mut transcript, 80, 12), @r"
+
+    › go
+
+      thought for 3.0 s · Tea is cheap.
+
+      Tea is
+
+    ✗ The key was refused.
+      /login enters another key, /model chooses another model
+    ");
 }

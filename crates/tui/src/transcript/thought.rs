@@ -24,8 +24,8 @@ pub(crate) struct Thought {
 
 impl Thought {
     /// One that was stored.
-    pub(crate) fn stored(text: &str) -> Self {
-        Self { text: text.to_owned(), began_ms: None, took_ms: None }
+    pub(crate) fn stored(text: &str, took_ms: Option<u64>) -> Self {
+        Self { text: text.to_owned(), began_ms: None, took_ms }
     }
 
     /// One that begins to arrive.
@@ -42,6 +42,12 @@ impl Thought {
         if let Some(began_ms) = self.began_ms.take() {
             self.took_ms = Some(now_ms.saturating_sub(began_ms));
         }
+    }
+
+    /// It is as it was stored; who measured how long it took knows better than we do.
+    pub(crate) fn settle(&mut self, text: &str, took_ms: Option<u64>) {
+        text.clone_into(&mut self.text);
+        self.took_ms = took_ms.or(self.took_ms);
     }
 
     pub(crate) fn rows(&self, is_open: bool, setting: &Setting<'_>) -> Vec<Row> {

@@ -91,7 +91,8 @@ fn section(entry: &Entry) -> (String, String) {
             (format!("Assistant ({})", text::line(&model.to_string())), parts_of(parts))
         }
         EntryKind::ToolResults { parts } => ("Tool results".to_owned(), parts_of(parts)),
-        EntryKind::Notice { text } => one("Notice", text),
+        EntryKind::Notice { text, class: None } => one("Notice", text),
+        EntryKind::Notice { text, class: Some(_) } => one("Failure", text),
         EntryKind::Compaction { summary, .. } => one("Summary of what came before", summary),
         EntryKind::Pruned { calls } => {
             one("Pruned", &format!("{} old results are shown to the model shortened", calls.len()))

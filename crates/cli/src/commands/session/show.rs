@@ -69,7 +69,10 @@ fn spoken(entry: &Entry) -> (String, String) {
         EntryKind::User { parts } => ("you".to_owned(), said(parts)),
         EntryKind::Assistant { parts, model, .. } => (text::line(&model.to_string()), said(parts)),
         EntryKind::ToolResults { parts } => ("tools".to_owned(), said(parts)),
-        EntryKind::Notice { text } => ("notice".to_owned(), text::plain(text)),
+        EntryKind::Notice { text, class } => {
+            let label = if class.is_some() { "failure" } else { "notice" };
+            (label.to_owned(), text::plain(text))
+        }
         EntryKind::Compaction { summary, .. } => {
             ("summary of what came before".to_owned(), text::plain(summary))
         }

@@ -92,7 +92,8 @@ fn markdown_is_whole_and_holds_no_sidecar() {
 fn json_lines_are_a_header_and_every_entry() {
     let entries = conversation();
     let (store, session) = store_with(&entries);
-    let side = entry(Some(&entries[0]), EntryKind::Notice { text: "another branch".into() });
+    let side =
+        entry(Some(&entries[0]), EntryKind::Notice { text: "another branch".into(), class: None });
     store.append(session.summary.id, vec![side]).wait().unwrap();
     let tree = store.tree(session.summary.id).wait().unwrap();
     let text = export::jsonl(&session, tree.entries(), &|text| text).unwrap();

@@ -50,7 +50,8 @@ fn an_empty_conversation_says_where_we_are_and_what_can_be_done() {
 fn an_answer_is_seen_while_it_arrives_and_has_a_footer_when_it_is_done() {
     let live = Live::start();
     let url = json!({ "providers": { "lab": { "base_url": live.url } } });
-    let mut face = Stage::new(Script::new()).set(&url).ready(USUAL);
+    let stage = Stage::new(Script::new()).set(&url);
+    let mut face = stage.ready(USUAL);
     face.says("How much is tea?");
     live.thinks("Tea is cheap.\nI multiply.");
     face.waits("I multiply.");
@@ -63,6 +64,9 @@ fn an_answer_is_seen_while_it_arrives_and_has_a_footer_when_it_is_done() {
     face.shows("streamed_80x24", "1.2k in, 300 out");
     face.press(Key::Alt('t'));
     face.shows("thought_unfolded_80x24", "Tea is cheap.");
+    face.press(Key::Ctrl('d'));
+    face.ends();
+    stage.open(USUAL, &["--continue"]).shows("streamed_80x24", "thought for");
 }
 
 #[test]
@@ -209,6 +213,9 @@ fn a_sub_agents_work_is_a_tree_in_its_own_colour() {
         screen[from..at].to_owned()
     };
     assert_ne!(coloured("owler"), coloured("mouser"));
+    face.press(Key::Ctrl('d'));
+    face.ends();
+    stage.open(LARGE, &["--continue"]).shows("agents_120x40", "mouser · 1 call");
 }
 
 /// A picture of 16 by 16 pixels: red above, blue below.

@@ -1,6 +1,7 @@
 //! What a person sees when things go wrong at the provider, and what they can do then.
 
 use serde_json::json;
+use testkit::terminal::Key;
 use testkit::{Action, Script};
 
 use super::stage::{Stage, USUAL};
@@ -12,6 +13,9 @@ fn tells(name: &str, stage: &Stage, text: &str) {
     // Whatever happened, one can go on.
     face.waits("ask anything");
     face.shows_at_every_size(name);
+    face.press(Key::Ctrl('d'));
+    face.ends();
+    stage.open(USUAL, &["--continue"]).waits(text);
 }
 
 #[test]

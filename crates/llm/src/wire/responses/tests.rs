@@ -226,7 +226,7 @@ fn assistant(parts: Vec<Part>) -> Turn {
 
 fn part(body: PartBody, native: Option<Value>) -> Part {
     let native = native.map(|data| Native { maker: target().maker(), data });
-    Part { body, origin: Origin::Assistant, native }
+    Part { native, ..Part::new(body, Origin::Assistant) }
 }
 
 fn calls(id: &str, native: Option<Value>) -> Part {

@@ -230,7 +230,9 @@ pub(super) fn answer(query: &Query) -> Reply {
         }
         Query::Servers { .. } | Query::ServersChanged { .. } => servers(),
         Query::Providers => Reply::Providers { providers: crate::welcome::providers_for_tests() },
-        Query::State { .. } | Query::Place { .. } => panic!("no pane asks {query:?}"),
+        Query::State { .. } | Query::Children { .. } | Query::Place { .. } => {
+            panic!("no pane asks {query:?}")
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sub-agents below the call they work for.
 
-use base::protocol::Event;
-use base::{CallId, SessionId, Usage};
+use base::protocol::{ChildProgress, ChildState, Event};
+use base::{CallId, Part, SessionId, Usage};
 
 use super::super::block::Shape;
 use super::super::item::Setting;
@@ -27,6 +27,8 @@ pub(crate) struct Child {
     pub(crate) calls: Vec<ToolCall>,
     /// Calls that were too many to keep.
     forgotten: usize,
+    /// Whether there were more than anybody has counted.
+    is_longer: bool,
     usage: Usage,
     state: CallState,
     began_ms: u64,
@@ -42,6 +44,7 @@ impl Child {
             color: color.map(str::to_owned),
             calls: Vec::new(),
             forgotten: 0,
+            is_longer: false,
             usage: Usage::default(),
             state: CallState::Running,
             began_ms: now_ms,
@@ -76,16 +79,7 @@ impl Child {
             Event::TurnStarted { .. } => self.state = CallState::Running,
             Event::TurnDone { .. } => self.end(CallState::Done, now_ms),
             Event::TurnFailed { .. } => self.end(CallState::Failed, now_ms),
-            Event::Appended { entry, .. } => {
-                for part in entry.kind.parts() {
-                    if let Some(call) = part.as_call() {
-                        self.call(&call.id).describe(call);
-                    }
-                    if let Some(result) = part.as_result() {
-                        self.call(&result.call).finish(result);
-                    }
-                }
-            }
+            Event::Appended { entry, .. } => self.take(entry.kind.parts()),
             Event::Text { .. }
             | Event::Reasoning { .. }
             | Event::Retrying { .. }
@@ -105,6 +99,40 @@ impl Child {
         }
     }
 
+    /// Takes calls and results.
+    fn take(&mut self, parts: &[Part]) {
+        for part in parts {
+            if let Some(call) = part.as_call() {
+                self.call(&call.id).describe(call);
+            }
+            if let Some(result) = part.as_result() {
+                self.call(&result.call).finish(result);
+            }
+        }
+    }
+
+    /// Takes what was looked up of it; what was heard meanwhile comes after that.
+    pub(crate) fn learn(&mut self, known: &ChildState, now_ms: u64) {
+        let heard = std::mem::take(&mut self.calls);
+        self.take(&known.calls);
+        for call in heard {
+            let id = call.id.clone();
+            *self.call(&id) = call;
+        }
+        self.is_longer = known.earlier.is_none();
+        self.forgotten += known.earlier.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+        self.usage = known.usage;
+        self.began_ms = now_ms.saturating_sub(known.took_ms);
+        let state = match known.progress {
+            ChildProgress::AtWork => return,
+            ChildProgress::Done => CallState::Done,
+            ChildProgress::Failed => CallState::Failed,
+            ChildProgress::Stopped => CallState::Stopped,
+        };
+        self.end(state, now_ms);
+        self.took_ms = Some(known.took_ms);
+    }
+
     /// It works no longer.
     pub(crate) fn end(&mut self, state: CallState, now_ms: u64) {
         if self.state == CallState::Running {
@@ -122,6 +150,9 @@ impl Child {
         head.push(text::clean(&self.agent), self.style(setting));
         let count = self.calls.len() + self.forgotten;
         let mut told = vec![figures::counted(count, "call")];
+        if self.is_longer {
+            told = vec![format!("{count}+ calls")];
+        }
         if self.usage.total() > 0 {
             told.push(format!("{} tokens", figures::tokens(self.usage.total())));
         }

@@ -75,6 +75,11 @@ pub(super) fn is_agent(name: &str) -> bool {
     matches!(name, "agent" | "agentic_fetch")
 }
 
+/// Whether a tool may have others work.
+pub(super) fn may_delegate(name: &str) -> bool {
+    is_agent(name) || name == "skill"
+}
+
 /// Calls that only read, together.
 pub(super) fn group<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let (mut files, mut searches, mut folders) = (0, 0, 0);
