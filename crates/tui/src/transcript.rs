@@ -285,16 +285,26 @@ impl Transcript {
         }
     }
 
+    /// For inline mode: has the newest item whose end was not printed be printed whole, and with each call one
+    /// before it; tells whether there is one.
+    pub fn print_whole(&mut self, width: u16, look: &Look) -> bool {
+        let look = &in_cells(look);
+        let setting = Setting { cells: width, look, open: self.view.open };
+        self.scrollback.unfold(&mut self.items, &setting)
+    }
+
     /// Folds or unfolds all tool blocks.
-    pub fn toggle_all(&mut self) {
+    pub fn toggle_all(&mut self) -> Folding {
         self.view.open.calls = !self.view.open.calls;
         self.unfold_usual(|body| matches!(body, Body::Calls(_)));
+        Folding::of(self.view.open.calls)
     }
 
     /// Shows thoughts, or folds them.
-    pub fn toggle_thoughts(&mut self) {
+    pub fn toggle_thoughts(&mut self) -> Folding {
         self.view.open.thoughts = !self.view.open.thoughts;
         self.unfold_usual(|body| matches!(body, Body::Thought(_)));
+        Folding::of(self.view.open.thoughts)
     }
 
     /// Items of a kind are as all of it are again.
@@ -349,9 +359,24 @@ impl Transcript {
     }
 }
 
-/// The same look with pictures in cells, and without a key that unfolds: the scrollback takes nothing else.
+/// The same look with pictures in cells: the scrollback takes nothing else.
 fn in_cells(look: &Look) -> Look {
-    Look { pictures: Pictures::HalfBlocks, unfold: String::new(), ..look.clone() }
+    Look { pictures: Pictures::HalfBlocks, ..look.clone() }
+}
+
+/// How items of a kind are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Folding {
+    /// Folded.
+    Folded,
+    /// Whole.
+    Whole,
+}
+
+impl Folding {
+    fn of(is_open: bool) -> Self {
+        if is_open { Self::Whole } else { Self::Folded }
+    }
 }
 
 /// Whether there are older entries than those at hand.

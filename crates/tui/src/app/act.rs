@@ -10,7 +10,7 @@ use crate::keymap::Action;
 use crate::message::{Effect, MouseUse, Screen};
 use crate::pane::{self, PaneKind};
 use crate::panel::Has;
-use crate::transcript::{Scroll, Transcript};
+use crate::transcript::{Folding, Scroll, Transcript};
 
 /// Most models kept as recently used.
 const RECENT: usize = 8;
@@ -50,12 +50,10 @@ impl App {
             Action::AllowOnce | Action::AllowSession | Action::AllowAlways | Action::Deny => {
                 Vec::new()
             }
-            // What was printed above cannot be changed any more.
             Action::ToggleThoughts | Action::ToggleFold | Action::ToggleAll
                 if self.screen == Screen::Inline =>
             {
-                let key = self.keys.hint(Action::ToggleScreen);
-                vec![Effect::Say(format!("{key} shows it whole"))]
+                self.print(action)
             }
             Action::ToggleThoughts
             | Action::ToggleFold
@@ -90,6 +88,25 @@ impl App {
                 pane_of(action).map_or_else(Vec::new, |it| self.open_pane(it))
             }
         }
+    }
+
+    /// Inline: what was printed above cannot be changed any more, but printed once more, or otherwise from now
+    /// on.
+    fn print(&mut self, action: Action) -> Vec<Effect> {
+        let (what, folding) = if action == Action::ToggleAll {
+            ("what tools do", self.transcript.toggle_all())
+        } else if action == Action::ToggleThoughts {
+            ("thoughts", self.transcript.toggle_thoughts())
+        } else if self.transcript.print_whole(self.size.0, &self.look) {
+            return Vec::new();
+        } else {
+            return vec![Effect::Say("nothing else is folded".to_owned())];
+        };
+        let how = match folding {
+            Folding::Whole => "whole",
+            Folding::Folded => "folded",
+        };
+        vec![Effect::Say(format!("from now on, {what} will be printed {how}"))]
     }
 
     /// Moves the reader, folds and unfolds.
@@ -219,6 +236,8 @@ impl App {
         self.note_left(session.id);
         self.panels.keep(|_| false);
         self.going_on.clear();
+        self.older = None;
+        self.crews.clear();
         // What was said of the session that is left is no news of this one.
         self.status.hush();
         self.session = session;
@@ -236,8 +255,6 @@ impl App {
         self.recent.retain(|known| *known != name);
         self.recent.insert(0, name);
         self.recent.truncate(RECENT);
-        self.older = None;
-        self.crews.clear();
         let kept = self.recent.join("\n");
         effects.push(submit(Op::Remember { key: pane::RECENT.to_owned(), value: Some(kept) }));
         if self.session.is_begun {

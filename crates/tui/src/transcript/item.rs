@@ -7,6 +7,7 @@ use super::note::Note;
 use super::prompt::Prompt;
 use super::row::Row;
 use super::thought::Thought;
+use crate::line::Line;
 use crate::look::{Look, Pictures};
 use crate::markdown::{self, Markdown};
 
@@ -229,6 +230,12 @@ impl Item {
             Some(laid) => rows_of(&laid.rows).to_vec(),
             None => rows_of(&self.lay_out(setting, None)).to_vec(),
         }
+    }
+
+    /// All it has, as lines that stand by themselves.
+    pub(crate) fn whole(&self, setting: &Setting<'_>) -> Vec<Line> {
+        let open = Self { fold: Fold::Open, laid: None, ..self.clone() };
+        open.rows_once(setting).iter().map(|row| row.standing(self.indent())).collect()
     }
 
     /// Whether its rows are at hand.

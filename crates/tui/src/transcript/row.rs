@@ -76,6 +76,16 @@ impl Row {
         self
     }
 
+    /// What it shows, moved to the right, as a line that stands by itself.
+    pub fn standing(&self, indent: u16) -> Line {
+        let mut line = self.line.clone();
+        if indent > 0 {
+            let blank = " ".repeat(usize::from(indent));
+            line.spans.insert(0, Span::new(blank, crate::style::Style::PLAIN));
+        }
+        line
+    }
+
     /// Puts something of ours before it.
     pub fn put_before(&mut self, prefix: &[Span]) {
         let wide: usize = prefix.iter().map(|span| text::width(&span.text)).sum();

@@ -1,11 +1,10 @@
 //! Inline mode: what has settled goes to the terminal's own scrollback, once; what still changes is drawn
 //! below it.
 
-use super::item::Setting;
+use super::item::{Item, Setting};
 use super::items::{Items, Number};
 use super::view::gap_before;
-use crate::line::{Line, Span};
-use crate::style::Style;
+use crate::line::Line;
 
 /// What was given to the scrollback.
 #[derive(Debug, Default)]
@@ -14,6 +13,8 @@ pub(crate) struct Scrollback {
     next: Option<Number>,
     /// What was given of it already, if it is an answer that is arriving.
     part: Part,
+    /// The item that was given whole last, and whether it is still to be given.
+    whole: Option<(Number, bool)>,
     /// Whether it is what is drawn: something was taken since the whole screen was drawn.
     is_in_use: bool,
 }
@@ -47,11 +48,40 @@ impl Scrollback {
             self.part = Part::default();
             number += 1;
         }
+        if let Some((whole, is_due @ true)) = &mut self.whole {
+            *is_due = false;
+            lines.push(Line::EMPTY);
+            lines.extend(items.get(*whole).into_iter().flat_map(|item| item.whole(setting)));
+        } else if !lines.is_empty() {
+            self.whole = None;
+        }
         self.next = Some(number);
         if number < range.end {
             lines.extend(self.take_part(items, number, setting));
         }
         lines
+    }
+
+    /// Has the newest item that was given folded be given once more, whole; then the one before it, and so on.
+    /// Tells whether there is one. What is still drawn is folded or unfolded where it is.
+    pub(crate) fn unfold(&mut self, items: &mut Items, setting: &Setting<'_>) -> bool {
+        let range = items.range();
+        let next = self.next.unwrap_or(range.start).max(range.start);
+        let can_fold = |number: &Number| items.get(*number).is_some_and(Item::can_fold);
+        if let Some(number) = (next..range.end).rev().find(can_fold)
+            && let Some(item) = items.get_mut(number)
+        {
+            item.toggle(setting.open);
+            return true;
+        }
+        let before = self.whole.map_or(next, |(number, _)| number);
+        let hides = |number: &Number| {
+            let item = items.get(*number).filter(|item| item.can_fold());
+            item.is_some_and(|item| item.whole(setting).len() > item.rows_once(setting).len())
+        };
+        let found = (range.start..before).rev().find(hides);
+        self.whole = found.map(|number| (number, true)).or(self.whole);
+        found.is_some()
     }
 
     /// The first item that was not given whole, if anybody waits for it.
@@ -114,13 +144,7 @@ fn rows<'a>(
     let gap = gap_before(items, number);
     let blank = std::iter::repeat_n(Line::EMPTY, gap);
     let item = items.get_mut(number);
-    let indent = item.as_ref().map_or(0, |item| usize::from(item.indent()));
+    let indent = item.as_ref().map_or(0, |item| item.indent());
     let own = item.map(|item| item.rows(setting)).unwrap_or_default();
-    blank.chain(own.iter().map(move |row| {
-        let mut line = row.line.clone();
-        if indent > 0 {
-            line.spans.insert(0, Span::new(" ".repeat(indent), Style::PLAIN));
-        }
-        line
-    }))
+    blank.chain(own.iter().map(move |row| row.standing(indent)))
 }

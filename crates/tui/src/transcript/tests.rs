@@ -810,6 +810,7 @@ proptest! {
                 Step::Inline(width) => {
                     transcript.take_settled(width, &look());
                     transcript.live_height(width, &look());
+                    transcript.print_whole(width, &look());
                 }
             }
         }
@@ -1036,4 +1037,25 @@ fn a_stored_thought_tells_how_long_it_took_and_a_failed_turn_why() {
     ✗ The key was refused.
       /login enters another key, /model chooses another model
     ");
+}
+
+#[test]
+fn inline_mode_prints_what_was_folded_whole_the_newest_first() {
+    let mut transcript = Transcript::new();
+    transcript.load(SessionId::new(), &session(), More::Nothing);
+    let printed = |transcript: &mut Transcript| {
+        let lines = transcript.take_settled(60, &look());
+        lines.iter().map(Line::plain).collect::<Vec<_>>().join("\n")
+    };
+    assert!(printed(&mut transcript).contains("… 4 more lines, ctrl+o"));
+    assert!(transcript.print_whole(60, &look()));
+    let again = printed(&mut transcript);
+    assert!(again.contains("bash Run the tests") && again.contains("│ five"), "{again}");
+    assert!(printed(&mut transcript).is_empty(), "once");
+    assert!(transcript.print_whole(60, &look()));
+    let before = printed(&mut transcript);
+    assert!(before.contains("read 2 files") && before.contains("mod x;"), "{before}");
+    assert!(transcript.print_whole(60, &look()));
+    assert!(printed(&mut transcript).contains("**Looking** at the test."));
+    assert!(!transcript.print_whole(60, &look()));
 }

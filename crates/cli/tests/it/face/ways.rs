@@ -35,7 +35,7 @@ fn inline_leaves_the_conversation_once_in_the_scrollback() {
 }
 
 #[test]
-fn inline_begins_with_what_can_be_done_and_says_where_all_is_seen() {
+fn inline_begins_with_what_can_be_done() {
     let stage = talking();
     std::fs::remove_file(stage.path("AGENTS.md")).unwrap();
     let face = stage.open(USUAL, &["--inline"]);
@@ -46,7 +46,26 @@ fn inline_begins_with_what_can_be_done_and_says_where_all_is_seen() {
     face.waits_gone("/init writes");
     face.waits("ask anything");
     face.press(Key::Ctrl('o'));
-    face.waits("f4 shows it whole");
+    face.waits("nothing else is folded");
+}
+
+#[test]
+fn inline_prints_what_was_folded_once_more_and_whole() {
+    let script = Script::new()
+        .call("bash", json!({ "command": "seq 1 40", "description": "Count" }))
+        .usage(10, 5)
+        .then()
+        .text("Counted.")
+        .usage(10, 5);
+    let stage = Stage::new(script);
+    let face = stage.open(USUAL, &["--inline", "--allow", "Bash(seq:*)"]);
+    face.waits("lab/m");
+    face.says("Count");
+    face.waits("34 more lines, ctrl+o");
+    face.waits("20 in, 10 out");
+    face.press(Key::Ctrl('o'));
+    face.waits("│ 30");
+    face.waits("└ 40");
 }
 
 #[test]
