@@ -110,6 +110,26 @@ fn a_turn_that_was_killed_can_go_on() {
     face.shows("broken_off_80x24", "/continue goes on with it");
 }
 
+#[test]
+fn a_command_of_ones_own_is_no_turn_that_broke_off() {
+    let stage = Stage::new(Script::new());
+    let mut face = stage.ready(USUAL);
+    face.types("!echo mine");
+    face.waits("! echo mine");
+    face.press(Key::Enter);
+    face.waits("● ! echo mine");
+    let kept = stage.home.path(".local/share/caiman");
+    wait_for_bytes(&kept, b"The user ran a command");
+    face.types("!sleep 600");
+    face.waits("! sleep 600");
+    face.press(Key::Enter);
+    face.waits("your command runs");
+    face.terminal.kill().unwrap();
+    let face = stage.open(USUAL, &["--continue"]);
+    face.waits("● ! echo mine");
+    face.shows("own_command_80x24", "ask anything");
+}
+
 /// Waits until some file below a folder holds some bytes.
 fn wait_for_bytes(folder: &std::path::Path, bytes: &[u8]) {
     let holds = |path: std::path::PathBuf| {
