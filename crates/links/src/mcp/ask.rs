@@ -95,10 +95,7 @@ impl Connection {
         let sending = self.peer.send_request_with_option(request, options);
         let handle = match sending.await {
             Ok(handle) => handle,
-            Err(error) => {
-                let failure = self.failure(error);
-                return Err(told(failure, &self.ending, self.child.as_ref()).await);
-            }
+            Err(error) => return Err(self.told(error).await),
         };
         call.sent(handle.id.clone(), handle.progress_token.clone());
         let id = handle.id.clone();
@@ -110,10 +107,12 @@ impl Connection {
                 biased;
                 answer = &mut handle.rx => {
                     asked.handle = None;
-                    match answer.unwrap_or(Err(ServiceError::TransportClosed)) {
-                        Err(ServiceError::TransportClosed) => return Err(self.gone().await),
-                        answer => return answer.map_err(|error| self.failure(error)),
-                    }
+                    return match answer.unwrap_or(Err(ServiceError::TransportClosed)) {
+                        Err(ServiceError::TransportClosed) => Err(self.gone().await),
+                        // A question that could not be sent is told so here.
+                        Err(error) => Err(self.told(error).await),
+                        Ok(answer) => Ok(answer),
+                    };
                 }
                 () = self.closed.cancelled() => {
                     asked.handle = None;
@@ -126,6 +125,10 @@ impl Connection {
                 }
             }
         }
+    }
+
+    async fn told(&self, error: ServiceError) -> Failure {
+        told(self.failure(error), &self.ending, self.child.as_ref()).await
     }
 
     async fn gone(&self) -> Failure {
