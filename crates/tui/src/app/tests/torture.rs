@@ -4,14 +4,17 @@ use std::sync::LazyLock;
 
 use base::block::{Block, Node, Todo, TodoState};
 use base::model::Usage;
-use base::protocol::{ClientError, Delivery, Ending, HookState, Question, Reply, WaitingPrompt};
-use base::transcript::Outcome;
-use base::{HookRunId, Money, RequestId, StopReason};
+use base::protocol::{
+    ChildProgress, ChildState, ClientError, Delivery, Ending, HookState, Question, Reply,
+    WaitingPrompt,
+};
+use base::transcript::{Call, CallInput, Outcome};
+use base::{HookRunId, Money, Origin, PartBody, RequestId, StopReason};
 use proptest::prelude::*;
 
 use super::*;
 use crate::canvas::Point;
-use crate::key::{Button, Focus, Mods, Mouse, MouseKind};
+use crate::key::{Answer, Button, Focus, Mods, Mouse, MouseKind};
 use crate::message::Purpose;
 use crate::text;
 
@@ -217,6 +220,27 @@ fn event(desk: &Desk, kind: u8, text: String, body: Block) -> Event {
     }
 }
 
+/// A sub-agent that was looked up: of the session, or of another one.
+fn child(desk: &Desk, kind: u8, text: String) -> ChildState {
+    let number = usize::from(kind);
+    let progress = [ChildProgress::AtWork, ChildProgress::Done, ChildProgress::Failed];
+    ChildState {
+        above: [desk.session(), CHILDREN[0], CHILDREN[1]][number % 3],
+        call: call(["a", "b", "c"][number / 3 % 3]),
+        session: CHILDREN[number / 9 % 2],
+        agent: text.clone(),
+        color: Some(text.clone()),
+        progress: progress[number % 3],
+        took_ms: u64::from(kind),
+        usage: Usage::default(),
+        calls: vec![Part::new(
+            PartBody::Call(Call { id: call("x"), name: text, input: CallInput::default() }),
+            Origin::Assistant,
+        )],
+        earlier: Some(u64::from(kind)).filter(|count| count % 2 == 0),
+    }
+}
+
 fn take(desk: &mut Desk, step: Step) {
     match step {
         Step::Key(key) => drop(desk.say(Message::Input(Input::Key(key)))),
@@ -232,13 +256,28 @@ fn take(desk: &mut Desk, step: Step) {
             desk.hear(event);
         }
         Step::Reply(kind, text) => {
-            let (asker, reply) = match kind % 5 {
+            let (asker, reply) = match kind % 7 {
                 0 => (Asker::Files { turn: u64::from(kind) }, Reply::Files { paths: vec![text] }),
                 1 => (Asker::History, Reply::History { prompts: vec![text] }),
                 2 => (Asker::Draft, Reply::Recalled { value: Some(text) }),
                 3 => (Asker::Place, Reply::Place(Box::new(place()))),
+                4 => {
+                    let children = vec![child(desk, kind, text)];
+                    (Asker::Children(desk.session()), Reply::Children { children })
+                }
+                5 => {
+                    desk.say(Message::Clipped(Err(text.clone())));
+                    let told = Answer::Clipboard(text.into_bytes());
+                    return drop(desk.say(Message::Input(Input::Answer(told))));
+                }
                 _ => {
-                    let parts = vec![Part::assistant_text(text)];
+                    let made = PartBody::Call(Call {
+                        id: call(["a", "b", "c"][usize::from(kind) % 3]),
+                        name: "agent".to_owned(),
+                        input: CallInput::default(),
+                    });
+                    let made = Part::new(made, Origin::Assistant);
+                    let parts = vec![Part::assistant_text(text), made];
                     let kind = EntryKind::Assistant {
                         parts,
                         model: model(),
