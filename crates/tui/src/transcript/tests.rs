@@ -1059,3 +1059,16 @@ fn inline_mode_prints_what_was_folded_whole_the_newest_first() {
     assert!(printed(&mut transcript).contains("**Looking** at the test."));
     assert!(!transcript.print_whole(60, &look()));
 }
+
+#[test]
+fn the_headings_of_a_thought_lose_their_stars_and_what_is_no_heading_keeps_them() {
+    let said = thought("**Looking at prices**\n\n2 ** 3 is 8, **not** 6\n**a** and **b**\n****");
+    let mut transcript = Transcript::new();
+    transcript.load(SessionId::new(), &[answer(vec![said], StopReason::Done)], More::Nothing);
+    transcript.toggle_thoughts();
+    let shown = screen(&mut transcript, 60, 12);
+    for line in ["│ Looking at prices", "│ 2 ** 3 is 8, **not** 6", "│ **a** and **b**", "│ ****"]
+    {
+        assert!(shown.contains(line), "{line}:\n{shown}");
+    }
+}

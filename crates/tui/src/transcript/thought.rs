@@ -4,6 +4,7 @@ use super::item::Setting;
 use super::row::{self, Row};
 use crate::figures;
 use crate::line::{Line, Span};
+use crate::style::Attrs;
 use crate::text;
 use crate::theme::Role;
 
@@ -94,6 +95,10 @@ impl Thought {
         let cells = setting.text_cells().saturating_sub(4).max(1);
         let mut rows = Vec::new();
         for line in text.trim().lines() {
+            let (line, style) = match heading(line) {
+                Some(heading) => (heading, style.with(Attrs::BOLD)),
+                None => (line, style),
+            };
             rows.extend(row::wrap(&Line::new(text::clean(line), style), cells, 0));
         }
         for row in &mut rows {
@@ -101,4 +106,10 @@ impl Thought {
         }
         rows
     }
+}
+
+/// The words of a line that is nothing but bold: summaries of thoughts begin their parts with one.
+fn heading(line: &str) -> Option<&str> {
+    let words = line.trim().strip_prefix("**")?.strip_suffix("**")?;
+    (!words.is_empty() && !words.contains("**")).then_some(words)
 }
