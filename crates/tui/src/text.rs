@@ -128,6 +128,15 @@ pub fn ellipsis(text: &str, cells: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{head}…"))
 }
 
+/// A folder as a shell's prompt shows it.
+pub(crate) fn below_home(folder: &str, home: &str) -> String {
+    let home = home.trim_end_matches('/');
+    match folder.strip_prefix(home).filter(|_| !home.is_empty()) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
+        Some(_) | None => folder.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

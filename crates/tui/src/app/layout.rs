@@ -252,6 +252,7 @@ impl App {
         Shared {
             pane,
             folder: self.folder.clone(),
+            home: self.env.get("HOME").unwrap_or_default().to_owned(),
             session: self.session.is_begun.then_some(self.session.id),
             now: self.time_of_day(),
             keys: self.keys.clone(),

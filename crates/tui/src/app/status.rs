@@ -102,7 +102,7 @@ impl App {
     fn where_we_are(&self) -> String {
         let folder = self.folder();
         let place = self.place.as_ref().filter(|place| place.folder == folder);
-        let folder = below_home(folder, self.env.get("HOME").unwrap_or_default());
+        let folder = text::below_home(folder, self.env.get("HOME").unwrap_or_default());
         match place.and_then(|place| place.branch.as_ref()) {
             Some(branch) => format!("{folder} ({branch})"),
             None => folder,
@@ -186,15 +186,6 @@ pub(super) fn mode_words(mode: Mode) -> (&'static str, Role) {
         Mode::Plan => ("plan", Role::Accent),
         Mode::DontAsk => ("don't ask", Role::Warning),
         Mode::Bypass => ("asks nothing", Role::Bad),
-    }
-}
-
-/// A folder as a shell's prompt shows it.
-fn below_home(folder: &str, home: &str) -> String {
-    let home = home.trim_end_matches('/');
-    match folder.strip_prefix(home).filter(|_| !home.is_empty()) {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
-        Some(_) | None => folder.to_owned(),
     }
 }
 

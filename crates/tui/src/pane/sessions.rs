@@ -14,6 +14,7 @@ use crate::line::Line;
 use crate::look::Look;
 use crate::message::{Effect, Purpose};
 use crate::picker::{Picked, Picker, Row};
+use crate::text;
 use crate::theme::Role;
 
 /// More sessions than anybody scrolls through; older ones are found by their words.
@@ -45,6 +46,7 @@ pub(crate) struct Sessions {
     pane: u64,
     current: Option<SessionId>,
     folder: String,
+    home: String,
     now: Timestamp,
     known: Vec<SessionSummary>,
     hits: Vec<Hit>,
@@ -63,6 +65,7 @@ impl Sessions {
             pane: shared.pane,
             current: shared.session,
             folder: shared.folder.clone(),
+            home: shared.home.clone(),
             now: shared.now,
             known: Vec::new(),
             hits: Vec::new(),
@@ -105,7 +108,7 @@ impl Sessions {
         let title = session.title.as_deref().unwrap_or("(untitled)");
         let is_current = Some(session.id) == self.current;
         let row = Row::new(title)
-            .under(&session.folder)
+            .under(text::below_home(&session.folder, &self.home))
             .with(figures::ago(session.updated, self.now))
             .marked(if is_current { "●" } else { "" });
         if self.doomed == Some(session.id) {
@@ -286,7 +289,7 @@ impl List for Sessions {
 
     fn preview(&mut self, worth: &SessionSummary, width: usize, look: &Look) -> Vec<Line> {
         let style = |role| look.theme.style(role);
-        let mut lines = facts(worth, look);
+        let mut lines = facts(worth, &self.home, look);
         match &self.preview {
             Some((session, entries)) if *session == worth.id => {
                 lines.extend(entries.iter().flat_map(|entry| said(entry, width, look)));
@@ -341,7 +344,7 @@ impl List for Sessions {
     }
 }
 
-fn facts(session: &SessionSummary, look: &Look) -> Vec<Line> {
+fn facts(session: &SessionSummary, home: &str, look: &Look) -> Vec<Line> {
     let style = |role| look.theme.style(role);
     let title = session.title.as_deref().unwrap_or("(untitled)");
     let model =
@@ -350,7 +353,7 @@ fn facts(session: &SessionSummary, look: &Look) -> Vec<Line> {
     let told = format!("{model}{} entries · {tokens} tokens · {}", session.entries, session.cost);
     vec![
         Line::new(title, style(Role::Strong)),
-        Line::new(&session.folder, style(Role::Muted)),
+        Line::new(text::below_home(&session.folder, home), style(Role::Muted)),
         Line::new(told, style(Role::Faint)),
         Line::EMPTY,
     ]

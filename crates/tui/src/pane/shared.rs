@@ -17,6 +17,8 @@ pub struct Shared {
     pub session: Option<SessionId>,
     /// The folder we are in.
     pub folder: String,
+    /// The user's home folder; empty where it is not known.
+    pub home: String,
     /// The time of day, for ages.
     pub now: Timestamp,
     /// Which key does what.

@@ -69,6 +69,7 @@ pub(super) fn shared() -> Shared {
         pane: 7,
         session: Some(session(1)),
         folder: text("/home/ann/caiman"),
+        home: text("/home/ann"),
         now: minutes(100_000),
         offers: vec![
             offer(OfferKind::Command, "compact", "[focus]", "replace the older part by a summary"),

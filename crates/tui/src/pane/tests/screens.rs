@@ -48,7 +48,7 @@ fn sessions() {
 
     ╭─ sessions 4 ─────────────────────────────────────────────────────────────╮
     │ › search                                                                 │
-    │ /home/ann/caiman                                                         │
+    │ ~/caiman                                                                 │
     │   ● fix the parser                                                   10m │
     │ › 日本語のテスト                                                     16h │
     │   (untitled)                                                          4w │

@@ -29,7 +29,7 @@ fn sessions() {
     insta::assert_snapshot!(shown(PaneKind::Sessions), @r"
     sessions 4
     › search
-    /home/ann/caiman
+    ~/caiman
       ● fix the parser                 10m
     › 日本語のテスト                   16h
       (untitled)                        4w
