@@ -1,5 +1,6 @@
 //! The side pane of a wide terminal: session, model, context, todos, changed files.
 
+use base::Money;
 use base::block::TodoState;
 
 use super::App;
@@ -55,8 +56,10 @@ impl App {
         }
         let tokens = session.usage.prompt() + session.usage.output;
         if tokens > 0 {
-            let words =
-                format!("{} tokens · {}", figures::tokens(tokens), figures::money(session.cost));
+            // Nothing is what calls without a known price add up to.
+            let cost = Some(session.cost).filter(|cost| *cost != Money::ZERO);
+            let cost = cost.map(|cost| format!(" · {}", figures::money(cost)));
+            let words = format!("{} tokens{}", figures::tokens(tokens), cost.unwrap_or_default());
             rows.push(Line::new(words, style(Role::Muted)));
         }
         rows

@@ -1,7 +1,7 @@
 //! Sessions of all projects: searched by title and by what was said, renamed, deleted, forked.
 
 use base::protocol::{Hit, Query, Reply, SessionSummary};
-use base::{Entry, EntryKind, Op, SessionId, Timestamp};
+use base::{Entry, EntryKind, Money, Op, SessionId, Timestamp};
 
 use super::list::{Cover, Hints, List};
 use super::shared::ask;
@@ -350,7 +350,9 @@ fn facts(session: &SessionSummary, home: &str, look: &Look) -> Vec<Line> {
     let model =
         session.model.as_ref().map(|model| format!("{} · ", model.model)).unwrap_or_default();
     let tokens = figures::tokens(session.usage.total());
-    let told = format!("{model}{} entries · {tokens} tokens · {}", session.entries, session.cost);
+    let cost = (session.cost != Money::ZERO).then(|| format!(" · {}", session.cost));
+    let cost = cost.unwrap_or_default();
+    let told = format!("{model}{} entries · {tokens} tokens{cost}", session.entries);
     vec![
         Line::new(title, style(Role::Strong)),
         Line::new(text::below_home(&session.folder, home), style(Role::Muted)),

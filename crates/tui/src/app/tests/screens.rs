@@ -161,3 +161,14 @@ fn a_terminal_that_does_not_tell_its_clipboard_is_not_waited_for_long() {
     desk.say(Message::Input(Input::Answer(late)));
     assert!(desk.app.composer.is_empty());
 }
+
+#[test]
+fn what_calls_without_a_known_price_cost_is_not_called_nothing() {
+    let mut desk = Desk::settled(140, 40);
+    desk.prompt("go");
+    let (session, model) = (desk.session(), model());
+    let usage = base::Usage { input: 500, ..base::Usage::default() };
+    desk.hear(Event::Spent { session, model, usage, cost: None });
+    let screen = desk.screen();
+    assert!(screen.contains("500 tokens") && !screen.contains('$'), "{screen}");
+}
