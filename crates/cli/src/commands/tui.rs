@@ -18,7 +18,7 @@ use crate::door::{Door, Flags};
 use crate::failure::{Failure, Kind};
 use crate::{database, render, wiring};
 
-/// Open the interface, as `caiman` alone does: new, `--continue`, `--session ID`, `--inline`, `--linear`.
+/// Open the interface, as `caiman` alone does: `--continue`, `--session ID`, `--inline`, `--linear`.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
     /// What to say first.

@@ -101,7 +101,7 @@ fn every_command_explains_itself() {
     caiman [OPTIONS] [PROMPT]  (the interface; `caiman tui --help` lists its options)
         A terminal coding agent that runs with any model
     caiman tui [OPTIONS] [PROMPT]...
-        Open the interface, as `caiman` alone does: new, `--continue`, `--session ID`, `--inline`, `--linear`
+        Open the interface, as `caiman` alone does: `--continue`, `--session ID`, `--inline`, `--linear`
     caiman run [OPTIONS] [PROMPT]...
         Let a model work on a prompt with tools, and print its answer.
     caiman init [OPTIONS]
