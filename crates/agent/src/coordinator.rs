@@ -47,8 +47,6 @@ pub(crate) struct Hub {
     focus: Mutex<Option<SessionId>>,
     /// Sessions that were forked and have not begun.
     pub(crate) forks: std::sync::Mutex<HashSet<SessionId>>,
-    /// Why sessions are closed, where the process ends.
-    pub(crate) farewell: std::sync::Mutex<End>,
     /// Paths of folders, for faces that complete them.
     pub(crate) files: Files,
     /// The output style a face has chosen for new sessions.
@@ -70,17 +68,10 @@ impl Coordinator {
             lanes: Mutex::default(),
             focus: Mutex::default(),
             forks: std::sync::Mutex::default(),
-            farewell: std::sync::Mutex::new(End::Other),
             files: Files::default(),
             style: Mutex::default(),
         });
         Self { hub }
-    }
-
-    /// The person at the interface leaves it: closes, and hooks are told so.
-    pub async fn quit(&self) {
-        *lock(&self.hub.farewell) = End::Exit;
-        self.close().await;
     }
 
     /// Stops every turn, lets each settle, ends every process.
@@ -189,10 +180,19 @@ impl Hub {
         self.events.publish(Event::SessionChanged { session, title: None, model, effort, mode });
     }
 
+    /// Why a session is closed now.
+    pub(crate) fn farewell(&self) -> End {
+        let is_left = self.scope.token().is_cancelled();
+        match self.mind.presence {
+            Presence::Attended if is_left => End::Exit,
+            Presence::Attended | Presence::Reachable | Presence::Alone => End::Other,
+        }
+    }
+
     /// Notices that the person at the interface works in another session than before: that one is over, for
-    /// now. An editor works in several at once.
+    /// now.
     async fn attend(&self, session: SessionId) -> Result<(), ClientError> {
-        if self.mind.presence == Presence::Alone || self.mind.editor.is_some() {
+        if self.mind.presence != Presence::Attended {
             return Ok(());
         }
         let entered = self.lane(session).await?;

@@ -39,8 +39,8 @@ impl Session {
 
     /// Whether hooks want to know that the user is waited for, should there be one.
     pub(crate) fn reminds(&self) -> bool {
-        let is_attended = self.mind.presence == Presence::Attended && self.kin.above.is_none();
-        is_attended && self.hooks.watches(Occasion::Notification)
+        let is_awaited = self.mind.presence != Presence::Alone && self.kin.above.is_none();
+        is_awaited && self.hooks.watches(Occasion::Notification)
     }
 
     /// Tells hooks, once, that the session begins; what they say comes with the next prompt.

@@ -15,7 +15,7 @@ use crate::commands::Reply;
 use crate::coordinator::Hub;
 use crate::crew::Crew;
 use crate::hooks::{Begin, End};
-use crate::live::{Live, lock};
+use crate::live::Live;
 use crate::lookup::Sight;
 use crate::mcp::prompts::Called;
 use crate::room::Cause;
@@ -242,7 +242,7 @@ impl Keeper {
             });
         }
         if let Some(session) = &self.idle {
-            let end = self.hub.upgrade().map_or(End::Other, |hub| *lock(&hub.farewell));
+            let end = self.hub.upgrade().map_or(End::Other, |hub| hub.farewell());
             session.hooks.end(end).await;
             session.workspace.jobs.close().await;
             // What its commands left there is of no use to anybody.

@@ -69,8 +69,10 @@ impl fmt::Debug for Mind {
 /// Whether somebody can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// A person sits at a face.
+    /// A person sits at the interface, in one session at a time.
     Attended,
+    /// Somebody can be asked by way of another program (an editor, a client, a host), which may have many sessions.
+    Reachable,
     /// Nobody does: what would be asked is denied.
     Alone,
 }

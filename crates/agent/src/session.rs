@@ -231,7 +231,7 @@ impl Session {
         let loaded = self.instructions().clone();
         let hints = Hints {
             audience: match self.mind.presence {
-                Presence::Attended => Audience::Person,
+                Presence::Attended | Presence::Reachable => Audience::Person,
                 Presence::Alone => Audience::Nobody,
             },
             attribution: prompt::attribution(

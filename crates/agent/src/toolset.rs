@@ -83,7 +83,7 @@ fn suits(name: &str, session: &Session) -> bool {
             PATCH_MODELS.iter().any(|trained| id.contains(trained))
         }
         RECALL => compaction::hides_something(&session.branch),
-        QUESTION => session.mind.presence == Presence::Attended,
+        QUESTION => session.mind.presence != Presence::Alone,
         _ => !WEB.contains(&name),
     }
 }

@@ -12,7 +12,8 @@ use crate::commands::{
 };
 
 /// The interface is what most come for, and it needs no command.
-const USAGE: &str = "caiman [OPTIONS] [PROMPT]  (the interface; `caiman tui --help` lists its options)
+const USAGE: &str =
+    "caiman [OPTIONS] [PROMPT]  (the interface; `caiman tui --help` lists its options)
        caiman <COMMAND>";
 
 /// A terminal coding agent that runs with any model.

@@ -59,8 +59,18 @@ pub(crate) struct Flags {
     pub(crate) lock: Lock,
     /// How much may be spent.
     pub(crate) limits: Limits,
-    /// The editor we work in, if we do.
-    pub(crate) editor: Option<Arc<dyn Editor>>,
+    /// Who is on the other side.
+    pub(crate) guest: Guest,
+}
+
+/// Who speaks through a door.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Guest {
+    /// A person, at the interface.
+    #[default]
+    Person,
+    /// A program, for its own user; one that is an editor may have files open.
+    Program(Option<Arc<dyn Editor>>),
 }
 
 struct Shared {
@@ -122,11 +132,7 @@ impl Door {
     pub(crate) async fn close(&self) {
         let open = self.shared.mind.lock().await.open.take();
         if let Some(mind) = open {
-            // An editor's user does not leave us, the editor does.
-            match self.shared.flags.editor {
-                Some(_) => mind.close().await,
-                None => mind.quit().await,
-            }
+            mind.close().await;
         }
     }
 }
@@ -310,7 +316,7 @@ impl Shared {
         catalog: &Catalog,
         target: Target,
     ) -> Result<(Coordinator, Vec<String>), Failure> {
-        let (app, Flags { voice, place, lock, limits, editor }) = (&self.app, &self.flags);
+        let (app, Flags { voice, place, lock, limits, guest }) = (&self.app, &self.flags);
         let servers = run::servers_of_flags(app, place, &mut loaded.config)?;
         let small = wiring::small(catalog, &loaded.config, &target);
         let flags = Asked { voice, place, lock, limits, turns: Turns::Many };
@@ -326,9 +332,13 @@ impl Shared {
         let denied = run::denied_tools(lock, &loaded.config);
         let settings = Arc::new(loaded.config);
         let definitions = wiring::shelf(app, &settings, place);
-        let mut mind = wiring::mind(app, settings, store, self.catalog.clone(), Presence::Attended);
+        let (presence, editor) = match guest {
+            Guest::Person => (Presence::Attended, None),
+            Guest::Program(editor) => (Presence::Reachable, editor.clone()),
+        };
+        let mut mind = wiring::mind(app, settings, store, self.catalog.clone(), presence);
         mind.shelf = definitions;
-        mind.editor.clone_from(editor);
+        mind.editor = editor;
         self.take_lent(&mind.mcp);
         mind.registry = mind.registry.without(&denied);
         let targets = std::iter::once(&options.target).chain(&options.small);

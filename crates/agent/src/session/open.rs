@@ -236,7 +236,7 @@ fn lending(
 fn desk(hub: &Hub, session: SessionId, kin: &Kin) -> Arc<dyn Desk> {
     match hub.mind.presence {
         Presence::Alone => Arc::new(Nobody),
-        Presence::Attended => {
+        Presence::Attended | Presence::Reachable => {
             let agent = kin.above.as_ref().and(kin.agent_name());
             let (events, waiting) = (hub.events.clone(), hub.waiting.clone());
             Arc::new(Faces { session, agent, events, waiting })

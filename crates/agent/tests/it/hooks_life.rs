@@ -249,8 +249,26 @@ async fn sessions_say_how_they_begin_and_end_as_the_user_goes_from_one_to_anothe
     say_in(into).await;
     assert_eq!(lines(2).await, ["end resume", "start fork"]);
     std::fs::remove_file(room.folder.join("life")).unwrap();
-    room.coordinator.quit().await;
+    room.coordinator.close().await;
     assert_eq!(lines(1).await, ["end prompt_input_exit"], "those that were left have ended");
+}
+
+#[tokio::test]
+async fn sessions_of_a_program_live_beside_each_other() {
+    let note = |word: &str| command(&format!("cat > /dev/null; echo {word} >> life"));
+    let hooks = json!({ "SessionStart": [note("start")], "SessionEnd": [note("end")] });
+    let room = Room::new(Plan { presence: Presence::Reachable, ..hooked(talker(), &hooks) }).await;
+    let (second, folder) = (SessionId::new(), room.folder.display().to_string());
+    room.submit(Op::NewSession { session: second, folder }).await;
+    for session in [room.session, second, room.session, second] {
+        let mut events = room.watch();
+        let parts = vec![Part::user_text("hello")];
+        room.submit(Op::Say { session, parts, delivery: Delivery::Queue }).await;
+        to_the_end(&mut events).await;
+    }
+    room.coordinator.close().await;
+    let life = std::fs::read_to_string(room.folder.join("life")).unwrap();
+    assert_eq!(life, "start\nstart\nend\nend\n");
 }
 
 #[tokio::test]

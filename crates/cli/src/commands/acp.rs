@@ -8,7 +8,7 @@ use links::acp::{Agent, Editor, Ground, Outside};
 use super::run::{Limits, Lock, Place, Voice};
 use super::tui;
 use crate::app::App;
-use crate::door::{Door, Flags};
+use crate::door::{Door, Flags, Guest};
 use crate::failure::{Failure, Kind};
 use crate::wiring;
 
@@ -62,7 +62,8 @@ impl Doors {
         let (voice, mut lock, limits) = (voice.clone(), lock.clone(), limits.clone());
         lock.add_dir.extend(ground.others.iter().cloned());
         let editor = self.editor.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let flags = Flags { voice, place: Place::default(), lock, limits, editor };
+        let (place, guest) = (Place::default(), Guest::Program(editor));
+        let flags = Flags { voice, place, lock, limits, guest };
         let door = Door::new(App { cwd: ground.folder.clone(), ..self.app.clone() }, flags);
         open.push((ground.clone(), door.clone()));
         door

@@ -127,7 +127,7 @@ fn prepare(
     (options, opened, schema, first): (Options, Opened, Option<Schema>, First),
 ) -> (Drive, Option<Op>) {
     let presence = match args.lock.permission_prompt_tool {
-        Some(_) => Presence::Attended,
+        Some(_) => Presence::Reachable,
         None => Presence::Alone,
     };
     let folder = PathBuf::from(&opened.folder);

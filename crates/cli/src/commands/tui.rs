@@ -14,7 +14,7 @@ use tui::terminal::Outside;
 
 use super::run::{self, Limits, Lock, Place, Voice};
 use crate::app::App;
-use crate::door::{Door, Flags};
+use crate::door::{Door, Flags, Guest};
 use crate::failure::{Failure, Kind};
 use crate::{database, render, wiring};
 
@@ -74,7 +74,7 @@ pub(crate) fn run(app: App, args: Args) -> Result<(), Failure> {
     let beginning = Beginning { prompt, now: app.clock.now() };
     let outside = Arc::new(Desktop(app.env.clone()));
     let Args { voice, place, lock, limits, .. } = args;
-    let door = Door::new(app, Flags { voice, place, lock, limits, editor: None });
+    let door = Door::new(app, Flags { voice, place, lock, limits, guest: Guest::Person });
     let farewell = with_mind(&door, |scope| {
         let client = Arc::new(door.clone());
         if screen == ScreenMode::Linear {

@@ -12,8 +12,8 @@ use links::mcp::serve::{self, House, Open, PATH, ServeError, Server};
 use tokio::net::TcpListener;
 
 use crate::app::App;
-use crate::commands::run::{Limits, Lock, Voice};
-use crate::door::{Door, Flags};
+use crate::commands::run::{Limits, Lock, Place, Voice};
+use crate::door::{Door, Flags, Guest};
 use crate::failure::{Failure, Kind};
 use crate::{catalog, render, wiring};
 
@@ -180,7 +180,8 @@ impl Minds {
         let (voice, lock, limits) = self.flags.clone();
         let target = wiring::target(&catalog, voice.model.as_deref()).await;
         target.map_err(|failure| failure.text())?;
-        let door = Door::new(app, Flags { voice, lock, limits, ..Flags::default() });
+        let (place, guest) = (Place::default(), Guest::Program(None));
+        let door = Door::new(app, Flags { voice, place, lock, limits, guest });
         self.doors.lock().unwrap_or_else(PoisonError::into_inner).push(door.clone());
         Ok(Arc::new(door))
     }
