@@ -215,6 +215,8 @@ pub struct Log(Arc<Mutex<Lines>>);
 struct Lines {
     whole: VecDeque<String>,
     begun: Vec<u8>,
+    /// The last whole line that is not a note of ours.
+    said: Option<String>,
 }
 
 impl Log {
@@ -234,8 +236,14 @@ impl Log {
     pub fn note(&self, line: &str) {
         let mut lines = self.lock();
         lines.end();
-        lines.begun.extend_from_slice(&line.as_bytes()[..line.len().min(WIDTH)]);
-        lines.end();
+        lines.keep(text(&line.as_bytes()[..line.len().min(WIDTH)]));
+    }
+
+    /// What the program itself said last.
+    pub fn last_said(&self) -> Option<String> {
+        let lines = self.lock();
+        let begun = Some(text(&lines.begun)).filter(|line| !line.is_empty());
+        begun.or_else(|| lines.said.clone())
     }
 
     /// The lines, newest last.
@@ -255,8 +263,13 @@ impl Lines {
         let line = text(&self.begun);
         self.begun.clear();
         if !line.is_empty() {
-            self.whole.push_back(line);
+            self.said = Some(line.clone());
+            self.keep(line);
         }
+    }
+
+    fn keep(&mut self, line: String) {
+        self.whole.push_back(line);
         if self.whole.len() > LINES {
             self.whole.pop_front();
         }
@@ -368,10 +381,13 @@ mod tests {
         for line in 0..1_000 {
             log.push(format!("line {line}\x1b[31m\n").as_bytes());
         }
+        log.note("a note of ours");
+        assert_eq!(log.last_said().unwrap(), "line 999[31m");
         log.push(&vec![b'x'; 100_000]);
+        assert_eq!(log.last_said().unwrap().len(), WIDTH);
         let lines = log.lines();
         assert_eq!(lines.len(), LINES + 1);
-        assert_eq!(lines[LINES - 1], "line 999[31m");
+        assert_eq!(lines[LINES - 2..LINES], ["line 999[31m", "a note of ours"]);
         assert_eq!(lines[LINES].len(), WIDTH);
     }
 }

@@ -92,7 +92,7 @@ impl Client {
         let answer = match asked {
             Ok(answer) => answer,
             Err(error) => {
-                let complaint = child.log().lines().pop();
+                let complaint = child.log().last_said();
                 let complaint = complaint.map(|line| format!("; it said: {line}"));
                 return Err(failed(format!("{error}{}", complaint.unwrap_or_default())));
             }

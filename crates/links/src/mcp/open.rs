@@ -356,6 +356,6 @@ pub(super) async fn last_words(ending: &Ending, child: Option<&Supervised>) -> S
     let Some(child) = child else { return why };
     let ended = timeout(LAST_WORDS, child.ended()).await;
     let why = ended.map_or(why, |how| format!("it ended ({how})"));
-    let said = child.log().lines().pop();
+    let said = child.log().last_said();
     said.map_or_else(|| why.clone(), |line| format!("{why}; it said: {line}"))
 }

@@ -7,7 +7,7 @@ import threading
 import time
 
 MODE = sys.argv[1]
-STATE = {"calls": 0, "lists": 0, "level": None, "tools": ["echo"], "answers": [], "cancelled": [], "begun": 0, "polls": 0, "taken_back": []}
+STATE = {"calls": 0, "lists": 0, "level": None, "tools": ["echo"], "answers": [], "cancelled": [], "begun": 0, "polls": 0, "taken_back": [], "dies": False}
 TASKS = {}
 WAITING = {}
 LOCK = threading.Lock()
@@ -200,6 +200,8 @@ def call(request):
 
 
 def handle(request):
+    if STATE["dies"]:
+        return
     method, params = request["method"], request.get("params")
     if method == "tools/list":
         STATE["lists"] += 1
@@ -207,8 +209,9 @@ def handle(request):
             return send(id=request["id"], error={"code": -32000, "message": "still warming up"})
         result = tools(params)
         if MODE == "dies-between-lists":
-            send(id=request["id"], result=result)
+            STATE["dies"] = True
             print("bye", file=sys.stderr, flush=True)
+            send(id=request["id"], result=result)
             os._exit(7)
     elif method == "logging/setLevel":
         STATE["level"] = params["level"]
