@@ -1,8 +1,11 @@
 //! Requests of a session extend each other, byte for byte: that is what provider caches are made of.
 
-use base::Event;
+use std::time::Duration;
+
+use agent::Coordinator;
 use base::config::provider::Wire;
 use base::protocol::{Client, Delivery, Op};
+use base::{Event, Query, Reply, SessionId};
 use serde_json::{Value, json};
 use testkit::{Recorded, Script};
 
@@ -46,6 +49,10 @@ async fn session_of_many_turns(wire: Wire) -> Vec<Recorded> {
             coordinator.submit(steer).await.unwrap();
         }
         to_the_end(&mut events).await;
+        // A word that came too late for the turn has one of its own, which closing would stop.
+        while is_busy(&coordinator, room.session).await {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
         if turn % 20 == 19 {
             let mode = base::protocol::Mode::AcceptEdits;
             coordinator.submit(Op::SetMode { session: room.session, mode }).await.unwrap();
@@ -54,6 +61,12 @@ async fn session_of_many_turns(wire: Wire) -> Vec<Recorded> {
     coordinator.close().await;
     room.assert_valid();
     room.server.requests()
+}
+
+async fn is_busy(coordinator: &Coordinator, session: SessionId) -> bool {
+    let reply = coordinator.ask(Query::State { session }).await.unwrap();
+    let Reply::State(state) = reply else { panic!("{reply:?}") };
+    state.running_since.is_some() || !state.waiting.is_empty()
 }
 
 /// The conversation of a request as its messages' bytes, and the rest of its body.
