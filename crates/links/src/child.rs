@@ -326,19 +326,8 @@ mod tests {
         scope.close().await;
         child.ended().await;
         for id in ids {
-            for _ in 0..500 {
-                if !is_alive(id) {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-            assert!(!is_alive(id), "{id} is still there");
+            testkit::processes::gone_soon(id).await;
         }
-    }
-
-    fn is_alive(id: u32) -> bool {
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
     }
 
     #[tokio::test]

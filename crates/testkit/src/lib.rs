@@ -13,6 +13,7 @@
 //! | [`arbitrary`] | transcripts of every shape, for property tests |
 //! | [`terminal`] | a program in a pseudo-terminal: keys in, screen out |
 //! | [`parts`] | real programs that are installed, or not |
+//! | [`processes`] | whether a process runs, and until when |
 //! | [`fuzz`] | deterministic mutations of a seed corpus |
 //! | [`event_stream`] | AWS's binary frames |
 //!
@@ -25,6 +26,7 @@ pub mod fuzz;
 mod http;
 pub mod oracle;
 pub mod parts;
+pub mod processes;
 pub mod replay;
 pub mod script;
 pub mod server;

@@ -210,7 +210,7 @@ fn the_public_collection_is_checked_without_an_error() {
     let env = base::Env::of_process();
     let folder = env.get("CAIMAN_SHARED").map(|folder| Path::new(folder).join("agent-files"));
     let Some(folder) = folder.filter(|folder| folder.is_dir()) else {
-        eprintln!("SKIPPED: CAIMAN_SHARED names no folder with agent files");
+        testkit::parts::skipped("CAIMAN_SHARED names no folder with agent files");
         return;
     };
     let done = Home::new().run(&["agents", "check", folder.to_str().unwrap()]);

@@ -231,7 +231,7 @@ fn read_by(program: &str, args: &[&str], text: &str) {
         .stderr(Stdio::piped())
         .spawn();
     let Ok(mut child) = child else {
-        eprintln!("SKIPPED: there is no {program} here");
+        testkit::parts::skipped(&format!("there is no {program} here"));
         return;
     };
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();

@@ -117,7 +117,7 @@ fn a_program_holds_a_conversation_and_is_asked() {
     let model = Model::start(script);
     let home = Home::of(&model);
     let Some(done) = home.run_client(include_str!("host.py")) else {
-        eprintln!("SKIPPED: there is no python3 to play the host");
+        testkit::parts::skipped("there is no python3 to play the host");
         return;
     };
     assert_eq!(done.code, 0, "{}", done.err);

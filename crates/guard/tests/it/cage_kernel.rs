@@ -139,7 +139,6 @@ fn attacks() -> Option<&'static PathBuf> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a compiler, outside of everything under test")]
-#[expect(clippy::print_stdout, reason = "a test that is left out says so")]
 fn build() -> Option<PathBuf> {
     let folder = crate::place::lasting();
     let id = std::process::id();
@@ -157,7 +156,7 @@ fn build() -> Option<PathBuf> {
         }
         Ok(status) => panic!("gcc: {status}"),
         Err(error) => {
-            println!("SKIPPED: no C compiler: {error}");
+            testkit::parts::skipped(&format!("no C compiler: {error}"));
             None
         }
     }

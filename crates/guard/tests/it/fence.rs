@@ -255,7 +255,7 @@ fn mode_stays_and_no_spare_file_is_left() {
 #[test]
 fn owner_stays_where_the_system_lets_us() {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("SKIPPED: only root can give files away");
+        testkit::parts::skipped("only root can give files away");
         return;
     }
     let yard = Yard::new();

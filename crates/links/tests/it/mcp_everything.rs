@@ -9,10 +9,12 @@ use links::mcp::{Content, Elicitation, Errand, Kind, McpError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::mcp_room::{Asked, Listening, Room, part, words};
+use testkit::parts::installed;
+
+use crate::mcp_room::{Asked, Listening, Room, words};
 
 fn over_pipes() -> Option<Room> {
-    let program = part("node_modules/.bin/mcp-server-everything")?;
+    let program = installed("node_modules/.bin/mcp-server-everything")?;
     Some(Room::new(&json!({ "it": { "command": program, "timeout": 60 } })))
 }
 

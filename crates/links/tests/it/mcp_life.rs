@@ -10,7 +10,9 @@ use links::mcp::{Content, Outside};
 use serde_json::json;
 use tokio::io::AsyncReadExt as _;
 
-use crate::mcp_room::{Asked, LONG, Room, gone_soon, is_alive, outside, script, scripted, words};
+use testkit::processes::{gone_soon, is_alive};
+
+use crate::mcp_room::{Asked, LONG, Room, outside, script, scripted, words};
 
 #[tokio::test]
 async fn a_menu_is_known_before_the_server_is_up() {

@@ -2,11 +2,13 @@
 
 use serde_json::json;
 
-use crate::mcp_room::{Room, part, words};
+use testkit::parts::installed;
+
+use crate::mcp_room::{Room, words};
 
 #[tokio::test]
 async fn the_file_system_server_reads_and_writes() {
-    let Some(program) = part("node_modules/.bin/mcp-server-filesystem") else { return };
+    let Some(program) = installed("node_modules/.bin/mcp-server-filesystem") else { return };
     let files = tempfile::tempdir().unwrap();
     let server = json!({ "command": program, "args": [files.path()], "timeout": 60 });
     let room = Room::new(&json!({ "it": server }));
@@ -35,7 +37,7 @@ async fn the_file_system_server_reads_and_writes() {
 
 #[tokio::test]
 async fn the_git_server_tells_of_a_repository() {
-    let Some(program) = part("py/bin/mcp-server-git") else { return };
+    let Some(program) = installed("py/bin/mcp-server-git") else { return };
     let room = Room::new(&json!({ "it": { "command": program, "timeout": 60 } }));
     let path = room.folder.path().join("repository");
     std::fs::create_dir(&path).unwrap();

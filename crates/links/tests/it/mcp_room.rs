@@ -1,8 +1,7 @@
 //! Rooms with MCP servers: scripted ones, and real ones as `scripts/servers-mcp` installs them.
 
-use std::io::Write as _;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,6 +16,7 @@ use links::mcp::{
 };
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
+use testkit::parts::installed;
 use tokio_util::sync::CancellationToken;
 
 /// How long anything may take that works, on a machine with much else to do.
@@ -247,23 +247,6 @@ pub(crate) fn outside(folder: &Path) -> Outside {
     }
 }
 
-/// Where parts are installed.
-fn installed() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/servers");
-    Env::of_process().get("CAIMAN_SERVERS").map_or(here, PathBuf::from)
-}
-
-/// The path of an installed part; says so aloud where it is missing, whatever the harness captures.
-pub(crate) fn part(path: &str) -> Option<PathBuf> {
-    let part = installed().join(path);
-    if part.exists() {
-        return Some(part);
-    }
-    let line = format!("SKIPPED: {path} is not installed; run scripts/servers-mcp\n");
-    std::io::stderr().write_all(line.as_bytes()).unwrap();
-    None
-}
-
 /// A real server that listens on a port of its own.
 pub(crate) struct Listening {
     pub(crate) port: u16,
@@ -281,7 +264,7 @@ impl Listening {
 
     /// The same on a port.
     pub(crate) async fn everything_on(transport: &str, port: u16) -> Option<Self> {
-        let program = part("node_modules/.bin/mcp-server-everything")?;
+        let program = installed("node_modules/.bin/mcp-server-everything")?;
         let scope = TaskScope::new();
         let program = Program {
             program: program.to_str().unwrap().to_owned(),
@@ -299,21 +282,4 @@ impl Listening {
         }
         panic!("{:?}", child.log().lines());
     }
-}
-
-/// Whether a process runs; one that has ended and was not reaped does not.
-pub(crate) fn is_alive(id: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
-}
-
-/// Waits until a process is gone.
-pub(crate) async fn gone_soon(id: u32) {
-    for _ in 0..2_000 {
-        if !is_alive(id) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("process {id} is still there");
 }

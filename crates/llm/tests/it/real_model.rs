@@ -19,7 +19,7 @@ const WIRES: [Wire; 3] = [Wire::OpenaiChat, Wire::OpenaiResponses, Wire::Anthrop
 /// The model on each wire; nothing, loudly, where there is none.
 fn models() -> Vec<Target> {
     let Some(url) = Env::of_process().get("CAIMAN_REAL_MODEL").map(str::to_owned) else {
-        eprintln!("SKIPPED: no real model; run scripts/real-model");
+        testkit::parts::skipped("no real model; run scripts/real-model");
         return Vec::new();
     };
     let at = |wire| {

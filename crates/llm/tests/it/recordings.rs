@@ -29,7 +29,7 @@ const CUTS: usize = 24;
 /// Runs `check` over every recording; prints a line a failing file and a count a provider.
 pub(crate) fn over_all(check: impl Fn(&Exchange, Wire) -> Result<(), String>) {
     let Some(exchanges) = cassette::supported().unwrap() else {
-        eprintln!("SKIPPED: no cassettes; set CAIMAN_CASSETTES to their folder");
+        testkit::parts::skipped("no cassettes; set CAIMAN_CASSETTES to their folder");
         return;
     };
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();

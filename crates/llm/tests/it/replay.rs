@@ -20,7 +20,7 @@ const TOGETHER: usize = 8;
 #[tokio::test]
 async fn every_recording_is_answered_over_http_as_its_bytes_say() {
     let Some(exchanges) = cassette::supported().unwrap() else {
-        eprintln!("SKIPPED: no cassettes; set CAIMAN_CASSETTES to their folder");
+        testkit::parts::skipped("no cassettes; set CAIMAN_CASSETTES to their folder");
         return;
     };
     let server = Replay::start(exchanges.clone(), Chunks::of(7)).await.unwrap();

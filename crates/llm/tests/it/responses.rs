@@ -174,7 +174,7 @@ fn of_recording(body: &[u8]) -> Reading {
 /// Every recorded answer of this wire; none, loudly, where there are no recordings.
 fn good() -> Vec<Exchange> {
     let Some(mut all) = cassette::supported().unwrap() else {
-        eprintln!("SKIPPED: no cassettes; set CAIMAN_CASSETTES to their folder");
+        testkit::parts::skipped("no cassettes; set CAIMAN_CASSETTES to their folder");
         return Vec::new();
     };
     all.retain(|one| one.wire() == Some(Wire::OpenaiResponses) && one.response.status == 200);

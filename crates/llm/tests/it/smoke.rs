@@ -138,7 +138,7 @@ fn inline(texts: &[&str]) -> Vec<Vec<u8>> {
 /// A few recorded bodies of a wire, where there are recordings.
 fn recorded(wire: Wire, content_type: &str) -> Vec<Vec<u8>> {
     let Some(exchanges) = cassette::supported().unwrap() else {
-        eprintln!("SKIPPED: no recordings to damage; set CAIMAN_CASSETTES to their folder");
+        testkit::parts::skipped("no recordings to damage; set CAIMAN_CASSETTES to their folder");
         return Vec::new();
     };
     let fits = |exchange: &&Exchange| {

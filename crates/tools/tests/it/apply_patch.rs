@@ -52,7 +52,7 @@ fn wrapped(body: &str) -> String {
 #[tokio::test]
 async fn ends_as_codex_does_in_all_its_scenarios_but_one() {
     let Some(shared) = base::Env::of_process().get("CAIMAN_SHARED").map(PathBuf::from) else {
-        eprintln!("SKIPPED: CAIMAN_SHARED is not set, so codex's scenarios were not run");
+        testkit::parts::skipped("CAIMAN_SHARED is not set, so codex's scenarios were not run");
         return;
     };
     let mut count = 0;

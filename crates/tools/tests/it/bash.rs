@@ -8,7 +8,9 @@ use guard::{Action, Cage, Reach};
 use serde_json::json;
 use tools::{Progress, ToolError};
 
-use crate::processes::{alive, gone_soon, pid_in};
+use testkit::processes::{gone_soon, is_alive};
+
+use crate::processes::pid_in;
 use crate::room::Room;
 
 /// What the slowest machine may take where a quick one takes nothing.
@@ -107,7 +109,7 @@ async fn a_child_left_behind_with_the_pipe_does_not_hold_the_call() {
     assert!(before.elapsed() < Duration::from_secs(2), "{:?}", before.elapsed());
     let pid = pid_in(&room, "pid").await;
     assert!(text.starts_with("started\n") && text.contains("as job 1"), "{text}");
-    assert!(alive(pid));
+    assert!(is_alive(pid));
     let text = room.call("job_kill", json!({ "job": 1 })).await.unwrap().text;
     assert!(text.contains("job 1 is over"), "{text}");
     gone_soon(pid).await;
@@ -118,7 +120,7 @@ async fn a_child_left_behind_that_writes_elsewhere_ends_with_the_session() {
     let room = Room::new().await;
     let text = bash(&room, "sleep 300 > log 2>&1 & echo $! > pid").await;
     let pid = pid_in(&room, "pid").await;
-    assert!(text.contains("as job 1") && alive(pid), "{text}");
+    assert!(text.contains("as job 1") && is_alive(pid), "{text}");
     room.workspace.jobs.close().await;
     gone_soon(pid).await;
 }
@@ -171,7 +173,7 @@ async fn a_call_that_is_dropped_leaves_no_process() {
     let input = json!({ "command": "echo $$ > pid; exec sleep 300" });
     tokio::select! {
         _ = room.call("bash", input) => panic!("it sleeps"),
-        pid = pid_in(&room, "pid") => assert!(alive(pid)),
+        pid = pid_in(&room, "pid") => assert!(is_alive(pid)),
     }
     gone_soon(pid_in(&room, "pid").await).await;
 }

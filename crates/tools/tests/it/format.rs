@@ -1,6 +1,5 @@
 //! Formatters over what tools write.
 
-use std::io::Write as _;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -59,8 +58,7 @@ async fn a_formatter_can_write_nothing_itself() {
     let commands = json!({ "txt": ["sh", "-c", script] });
     let room = room(json!({ "on_save": true, "commands": commands })).await;
     if !guard::Cage::probe().works {
-        let line = b"SKIPPED: this machine cannot cage a formatter\n";
-        std::io::stderr().write_all(line).unwrap();
+        testkit::parts::skipped("this machine cannot cage a formatter");
         return;
     }
     room.says("write", json!({ "file_path": "a.txt", "content": "one\n" })).await;

@@ -8,7 +8,9 @@ use serde_json::json;
 use tools::bound::Spill;
 use tools::jobs::{Jobs, REMEMBERED, RUNNING, Start, StartError};
 
-use crate::processes::{alive, gone_soon, pid_in};
+use testkit::processes::{gone_soon, is_alive};
+
+use crate::processes::pid_in;
 use crate::room::Room;
 
 async fn background(room: &Room, command: &str) -> String {
@@ -150,7 +152,7 @@ async fn closing_leaves_no_process_not_even_a_stubborn_one() {
     let before = Instant::now();
     room.workspace.jobs.close().await;
     assert!(before.elapsed() < Duration::from_secs(8), "{:?}", before.elapsed());
-    assert!(!alive(stubborn) && !alive(child));
+    assert!(!is_alive(stubborn) && !is_alive(child));
     let error = room.call("bash", json!({ "command": "true" })).await.unwrap_err().to_string();
     assert!(error.contains("closing"), "{error}");
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::room::Room;
-use crate::servers::{folder, has, room};
+use crate::servers::{has, room};
 
 /// Two files of Python, one of which has had an error all along.
 fn python(room: &Room) {
@@ -168,7 +168,7 @@ async fn typescript_is_checked_and_renamed_across_files() {
 /// TypeScript 7 must be asked for its complaints, and says only later that it can be.
 #[tokio::test]
 async fn typescript_7_is_checked_and_renamed_across_files() {
-    let program = folder().join("node_modules/typescript7/bin/tsc");
+    let program = testkit::parts::folder().join("node_modules/typescript7/bin/tsc");
     if !has(program.to_str().unwrap()) {
         return;
     }

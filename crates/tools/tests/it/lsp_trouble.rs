@@ -12,7 +12,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 
-use crate::processes::{alive, gone_soon, pid_in};
+use testkit::processes::{gone_soon, is_alive};
+
+use crate::processes::pid_in;
 use crate::room::Room;
 use crate::servers::{has, kept, patient, room, with};
 
@@ -375,7 +377,7 @@ async fn no_server_survives_us() {
     kill(parent.group());
     for id in members {
         gone_soon(id).await;
-        assert!(!alive(id));
+        assert!(!is_alive(id));
     }
 }
 

@@ -2,23 +2,9 @@
 
 use std::time::Duration;
 
+use testkit::processes::stat;
+
 use crate::room::Room;
-
-/// Whether a process runs; one that has ended and was not reaped does not.
-pub(crate) fn alive(pid: u32) -> bool {
-    stat(pid).is_some_and(|(state, _)| state != 'Z' && state != 'X')
-}
-
-/// Waits until a process is gone; fails if it stays.
-pub(crate) async fn gone_soon(pid: u32) {
-    for _ in 0..1_000 {
-        if !alive(pid) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("process {pid} is still there");
-}
 
 /// The process id a command wrote into a file of the workspace.
 pub(crate) async fn pid_in(room: &Room, file: &str) -> u32 {
@@ -39,12 +25,4 @@ pub(crate) fn zombies() -> usize {
     pids.filter_map(stat)
         .filter(|(state, parent)| *state == 'Z' && *parent == std::process::id())
         .count()
-}
-
-/// A process's state and parent.
-fn stat(pid: u32) -> Option<(char, u32)> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, rest) = text.rsplit_once(')')?;
-    let mut fields = rest.split_ascii_whitespace();
-    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }

@@ -1,7 +1,5 @@
 //! Rooms with real language servers, as `scripts/servers` installs them.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,19 +8,14 @@ use base::{Env, TaskScope};
 use links::Lsp;
 use links::lsp::Keeping;
 use serde_json::{Value, json};
+use testkit::parts;
 use tools::Code;
 
 use crate::room::Room;
 
-/// Where servers are installed.
-pub(crate) fn folder() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/servers");
-    Env::of_process().get("CAIMAN_SERVERS").map_or(here, PathBuf::from)
-}
-
 /// The environment in which they are found.
 fn env() -> Env {
-    let own = ["node_modules/.bin", "py/bin", "bin"].map(|part| folder().join(part));
+    let own = ["node_modules/.bin", "py/bin", "bin"].map(|part| parts::folder().join(part));
     let process = Env::of_process();
     let path = process.get("PATH").unwrap_or_default();
     let all = own.into_iter().chain(std::env::split_paths(path));
@@ -30,13 +23,12 @@ fn env() -> Env {
     process.with([("PATH".to_owned(), path)])
 }
 
-/// Whether a program is installed; says so aloud where it is not, whatever the harness captures.
+/// Whether a program is installed; says so aloud where it is not.
 pub(crate) fn has(program: &str) -> bool {
     let path = env().get("PATH").unwrap_or_default().to_owned();
     let found = std::env::split_paths(&path).any(|folder| folder.join(program).exists());
     if !found {
-        let line = format!("SKIPPED: {program} is not installed; run scripts/servers\n");
-        std::io::stderr().write_all(line.as_bytes()).unwrap();
+        parts::skipped(&format!("{program} is not installed; run scripts/servers"));
     }
     found
 }

@@ -133,7 +133,10 @@ fn nothing_runs_and_nothing_is_written_while_nothing_happens_though_a_server_is_
     let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agent/tests/it/mcp/server.py");
     let python = Path::new("/usr/bin/python3");
     if !python.exists() {
-        eprintln!("SKIPPED a test with an MCP server: there is no {}", python.display());
+        testkit::parts::skipped(&format!(
+            "a test with an MCP server: there is no {}",
+            python.display()
+        ));
         return;
     }
     let stage = Stage::new(Script::new().text("Hello.").usage(10, 5));
