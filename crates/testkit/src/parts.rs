@@ -21,6 +21,18 @@ pub fn installed(part: &str) -> Option<PathBuf> {
     None
 }
 
+/// A folder of the data that lies beside the repository, or where `CAIMAN_SHARED` says; where it is missing, that is
+/// said.
+pub fn shared(part: &str) -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let folder = Env::of_process().get("CAIMAN_SHARED").map_or(beside, PathBuf::from).join(part);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    skipped(&format!("there is no {}; CAIMAN_SHARED names another place", folder.display()));
+    None
+}
+
 /// Says that a test was not run, and why: aloud, whatever the harness captures.
 pub fn skipped(why: &str) {
     // A test that nobody hears of is still not run.

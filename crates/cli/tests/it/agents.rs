@@ -1,7 +1,5 @@
 //! `caiman agents` and `caiman skills` from outside.
 
-use std::path::Path;
-
 use serde_json::json;
 
 use crate::home::Home;
@@ -207,12 +205,7 @@ fn skills_are_listed_and_shown() {
 
 #[test]
 fn the_public_collection_is_checked_without_an_error() {
-    let env = base::Env::of_process();
-    let folder = env.get("CAIMAN_SHARED").map(|folder| Path::new(folder).join("agent-files"));
-    let Some(folder) = folder.filter(|folder| folder.is_dir()) else {
-        testkit::parts::skipped("CAIMAN_SHARED names no folder with agent files");
-        return;
-    };
+    let Some(folder) = testkit::parts::shared("agent-files") else { return };
     let done = Home::new().run(&["agents", "check", folder.to_str().unwrap()]);
     assert_eq!(done.code, 0, "{}", done.all());
     assert!(done.out.contains("521 agents; 0 broken"), "{}", done.out);

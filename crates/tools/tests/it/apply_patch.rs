@@ -51,12 +51,9 @@ fn wrapped(body: &str) -> String {
 /// verify the whole patch first and leave nothing.
 #[tokio::test]
 async fn ends_as_codex_does_in_all_its_scenarios_but_one() {
-    let Some(shared) = base::Env::of_process().get("CAIMAN_SHARED").map(PathBuf::from) else {
-        testkit::parts::skipped("CAIMAN_SHARED is not set, so codex's scenarios were not run");
-        return;
-    };
+    let Some(scenarios) = testkit::parts::shared("edit-cases/apply-patch") else { return };
     let mut count = 0;
-    for entry in std::fs::read_dir(shared.join("edit-cases/apply-patch")).unwrap() {
+    for entry in std::fs::read_dir(scenarios).unwrap() {
         let scenario = entry.unwrap().path();
         let Ok(patch) = std::fs::read_to_string(scenario.join("patch.txt")) else { continue };
         let name = scenario.file_name().unwrap().to_str().unwrap().to_owned();
