@@ -10,15 +10,21 @@
 //! | `touched` | the files a line touches: its redirects, the paths it names |
 //! | `closed` | what deny rules close, found on disk |
 //! | `critical` | deletes that are asked about in every mode |
+//! | `denials` | the texts that deny and ask rules are held against |
+//! | `program_options` | options that make a program run another one |
+//! | `repository` | whether git reads the session's repository |
 //! | `paths` | which places a command's words mean |
 //! | `risky` | which parts of a line make it ask |
 //! | `grants` | the narrowest rules that a yes may store |
 
 mod closed;
 mod critical;
+mod denials;
 mod grants;
 mod paths;
 mod place;
+mod program_options;
+mod repository;
 mod risky;
 mod run;
 mod touched;

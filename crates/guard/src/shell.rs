@@ -9,17 +9,20 @@
 //! | `syntax` | walks the tree, refuses what is outside a list of known shapes |
 //! | `word` | quotes, escapes, braces, patterns: what a word means |
 //! | `wrap` | looks through `timeout`, `env`, `sh -c`, `sudo`, `xargs`, `find -exec` … |
-//! | `read_only` | which programs change nothing, with which arguments |
+//! | `programs` | the table of programs that only read, and their options |
+//! | `read_only` | the proof that a script changes nothing |
 
 mod fragments;
+mod programs;
 mod read_only;
 mod syntax;
 mod word;
 mod wrap;
 
 pub use fragments::fragments;
+pub use programs::{Assurance, listed_programs};
 pub use read_only::NotReadOnly;
-pub(crate) use read_only::{is_harmless, is_network};
+pub(crate) use read_only::{is_harmless_for_programs, is_harmless_in_shell, is_network};
 pub use word::{Meaning, Word};
 pub use wrap::Wrap;
 

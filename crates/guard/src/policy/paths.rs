@@ -100,7 +100,8 @@ pub(super) fn named(command: &Simple, folders: &Folders, fence: &Fence) -> Named
                 }
                 texts
             }
-            Meaning::Unknown(_) => {
+            Meaning::Number => continue,
+            Meaning::Anchored(_) | Meaning::Unknown(_) => {
                 all.unknown = true;
                 continue;
             }

@@ -3,12 +3,13 @@
 use base::protocol::Mode;
 
 use super::paths::{self, Folders};
-use super::{CageState, Decision, Policy, Verdict, grants};
+use super::program_options::running_word;
+use super::{CageState, Decision, Policy, Verdict, denials, grants};
 use crate::action::Taint;
 use crate::cage::Reach;
 use crate::fence::Spot;
 use crate::rule::{Kind, Rule};
-use crate::shell::{self, Direction, Script, Simple, Unclear, Wrap};
+use crate::shell::{self, Assurance, Direction, Script, Simple, Unclear, Wrap};
 
 /// A command line to judge.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +73,7 @@ impl Policy {
         taint: &Taint,
     ) -> Verdict {
         let script = known.map(|known| known.script);
-        let texts = texts(line.command, script);
+        let texts = denials::texts(line.command, script);
         if let Some(verdict) = self.denied(line.tool, &texts, known) {
             return verdict;
         }
@@ -207,12 +208,12 @@ impl Policy {
         taint: &Taint,
     ) -> Verdict {
         let caged = self.cage == CageState::Works;
-        let not_read_only = match known.script.read_only() {
+        let not_read_only = match self.read_only(known) {
             Ok(()) => {
                 let reach = self.reach(Reach::ReadOnly);
                 return Verdict::allow("it only reads").reaching(reach);
             }
-            Err(why) => why.to_string(),
+            Err(why) => why,
         };
         if self.mode == Mode::Plan {
             return if caged {
@@ -233,6 +234,10 @@ impl Policy {
             if self.names_persistent(known) {
                 return tainted("it touches what others obey later");
             }
+            let running = known.script.all_commands().into_iter().find_map(running_word);
+            if let Some(word) = running {
+                return tainted(&format!("`{word}` may run another program"));
+            }
         }
         if let Some(rule) = self.allowing(line, known.script) {
             return Verdict::by_rule(Decision::Allow, &rule).reaching(reach);
@@ -252,6 +257,26 @@ impl Policy {
         Verdict::ask(why).granting(self.line_grants(line, known.script)).reaching(reach)
     }
 
+    /// Whether a line runs without a question because it only reads; why not, if it does not.
+    fn read_only(&self, known: &Known<'_>) -> Result<(), String> {
+        let assurance = known.script.read_only().map_err(|why| why.to_string())?;
+        if !self.suffices(assurance) {
+            return Err("it only reads, but there is no sandbox that would make sure".to_owned());
+        }
+        match self.foreign_repository(known) {
+            Some(command) => Err(format!("`{}` reads another repository", command.text())),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a command with this assurance may run unasked on this machine.
+    fn suffices(&self, assurance: Assurance) -> bool {
+        match assurance {
+            Assurance::Inert => true,
+            Assurance::Checked | Assurance::Sandboxed => self.cage == CageState::Works,
+        }
+    }
+
     /// The rule that allows a line: one for all commands, one for just this line, or one for each part
     /// (the first is told).
     fn allowing(&self, line: &Line<'_>, script: &Script) -> Option<Rule> {
@@ -261,7 +286,7 @@ impl Policy {
         if let Some(rule) = self.rules.allow.iter().find(whole) {
             return Some(rule.clone());
         }
-        if script.assignments.iter().any(|it| !shell::is_harmless(&it.name)) {
+        if !script.hazards.is_empty() || sets_odd_variable(script) {
             return None;
         }
         let mut first = None;
@@ -279,8 +304,11 @@ impl Policy {
     pub(super) fn part(&self, command: &Simple) -> Part {
         let text = command.text();
         let standing = match (command.read_only(), self.covering(command)) {
-            (Ok(()), _) => Standing::ReadOnly,
-            (Err(_), Some(rule)) => Standing::Allowed(rule.clone()),
+            (Ok(assurance), _) if self.suffices(assurance) => Standing::ReadOnly,
+            (Ok(_) | Err(_), Some(rule)) => Standing::Allowed(rule.clone()),
+            (Ok(_), None) => Standing::Open(
+                "it only reads, but there is no sandbox that would make sure".to_owned(),
+            ),
             (Err(why), None) => Standing::Open(why.to_string()),
         };
         Part { text, standing }
@@ -288,7 +316,7 @@ impl Policy {
 
     /// A rule that allows one command, itself or by what it runs.
     fn covering(&self, command: &Simple) -> Option<&Rule> {
-        if command.assignments.iter().any(|it| !shell::is_harmless(&it.name)) {
+        if sets_odd_variable_for(command) {
             return None;
         }
         let (text, plain) = (command.text(), command.plain_text());
@@ -302,19 +330,19 @@ impl Policy {
         direct.or_else(|| {
             let wrapped = command.wraps.as_ref()?;
             match wrapped.wrap {
-                Wrap::Nothing | Wrap::Text => self.covering_all(&wrapped.inner),
-                Wrap::Words | Wrap::Powers => None,
+                Wrap::Transparent | Wrap::Reparsed => self.covering_all(&wrapped.inner),
+                Wrap::AppendsWords | Wrap::PerFile | Wrap::ChangesContext => None,
             }
         })
     }
 
     fn covering_all(&self, script: &Script) -> Option<&Rule> {
-        if script.assignments.iter().any(|it| !shell::is_harmless(&it.name)) {
+        if !script.hazards.is_empty() || sets_odd_variable(script) {
             return None;
         }
         let mut first = None;
         for command in &script.commands {
-            if command.read_only().is_err() {
+            if !command.read_only().is_ok_and(|it| self.suffices(it)) {
                 let rule = self.covering(command)?;
                 first = first.or(Some(rule));
             }
@@ -325,10 +353,10 @@ impl Policy {
     fn line_grants(&self, line: &Line<'_>, script: &Script) -> Vec<Rule> {
         let open = |it: &&Simple| matches!(self.part(it).standing, Standing::Open(_));
         let whole = || Rule::exact_command(line.command).into_iter().collect();
-        let odd = script.assignments.iter().any(|it| !shell::is_harmless(&it.name));
+        let odd = sets_odd_variable(script) || !script.hazards.is_empty();
         let mut rules: Vec<Rule> = Vec::new();
         for command in script.commands.iter().filter(open) {
-            let odd = command.assignments.iter().any(|it| !shell::is_harmless(&it.name));
+            let odd = sets_odd_variable_for(command);
             match grants::for_command(command).filter(|_| !odd && !needs_exact_rule(command)) {
                 Some(rule) if !rules.contains(&rule) => rules.push(rule),
                 Some(_) => {}
@@ -348,47 +376,31 @@ fn find_command<'r>(rules: &'r [Rule], tool: &str, texts: &[String]) -> Option<&
     rules.iter().find(about)
 }
 
-/// Every text that a rule which forbids is held against.
-fn texts(line: &str, script: Option<&Script>) -> Vec<String> {
-    let mut all = vec![line.trim().to_owned()];
-    match script {
-        None => all.extend(shell::fragments(line)),
-        Some(script) => {
-            for command in script.all_commands() {
-                all.extend([command.text(), command.plain_text(), command.bare_text()]);
-                all.extend(without_global_options(command));
-            }
-        }
-    }
-    all.sort();
-    all.dedup();
-    all
+/// Whether a line sets a variable that may change what its commands do.
+fn sets_odd_variable(script: &Script) -> bool {
+    script.assignments.iter().any(|it| !shell::is_harmless_in_shell(&it.name))
 }
 
-/// `git -C x -c a=b push` as `git push`: options before the subcommand do not hide it.
-fn without_global_options(command: &Simple) -> Option<String> {
-    let name = command.program_name().filter(|it| *it == "git")?;
-    let mut words = command.arguments().iter().peekable();
-    while let Some(word) = words.next_if(|it| it.raw.starts_with('-')) {
-        if matches!(word.plain(), Some("-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace")) {
-            words.next();
-        }
-    }
-    let rest: Vec<&str> = words.map(|it| it.plain().unwrap_or(&it.raw)).collect();
-    Some(format!("{name} {}", rest.join(" ")))
+/// Whether a variable is set for one command that may change what it does.
+fn sets_odd_variable_for(command: &Simple) -> bool {
+    command.assignments.iter().any(|it| !shell::is_harmless_for_programs(&it.name))
 }
 
 fn is_this_line(rule: &Rule, line: &str) -> bool {
     rule.command().is_some_and(|pattern| pattern.is_exact() && pattern.matches(line.trim()))
 }
 
-/// Commands that a rule with `*` never covers: it would cover anything they run or delete.
+/// Commands that a rule with `*` never covers: it would cover anything they run or delete. Behind a word of unknown
+/// value such an action may hide.
 fn needs_exact_rule(command: &Simple) -> bool {
     match command.program_name() {
         Some("watch" | "setsid" | "ionice" | "flock") => true,
         Some("find") => command.arguments().iter().any(|it| {
             let acts = ["-exec", "-ok", "-delete", "-fprint", "-fls"];
-            it.plain().is_some_and(|it| acts.iter().any(|act| it.starts_with(act)))
+            match it.plain() {
+                Some(text) => acts.iter().any(|act| text.starts_with(act)),
+                None => it.may_be_option(),
+            }
         }),
         Some(_) | None => false,
     }

@@ -41,13 +41,15 @@ impl Policy {
             Meaning::Plain(text) if is_terminal(text) => return None,
             Meaning::Plain(text) => text,
             // The cage holds what cannot be told before it runs.
-            Meaning::Pattern(_) | Meaning::Unknown(_)
+            Meaning::Pattern(_) | Meaning::Number | Meaning::Anchored(_) | Meaning::Unknown(_)
                 if caged && matches!(self.mode, Mode::AcceptEdits | Mode::Plan) =>
             {
                 return None;
             }
-            Meaning::Pattern(_) | Meaning::Unknown(_) => {
-                return Some(Verdict::ask(format!("which file {raw} is shows only when it runs")));
+            Meaning::Pattern(_) | Meaning::Number | Meaning::Anchored(_) | Meaning::Unknown(_) => {
+                return Some(Verdict::ask(format!(
+                    "the target of `{raw}` is only known when the command runs"
+                )));
             }
         };
         let Some(spots) = known.folders.locate(text, &self.fence) else {

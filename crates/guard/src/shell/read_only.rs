@@ -1,14 +1,23 @@
-//! The proof that a script neither writes, runs nor connects.
+//! The proof that a script neither writes, starts other programs nor connects.
 //!
-//! A program is read-only only with arguments that keep it so. What is not in the tables is not
-//! read-only; a word that shows only when it runs may be any option.
+//! It refuses whatever it does not know: a program that is not in the table, an option that its entry does not list,
+//! a word whose value is not a literal, unless no option of the program can do harm. Programs whose arguments are a
+//! language of their own, or whose operands decide, are checked by a module here besides the table.
+//!
+//! | module | checks |
+//! |---|---|
+//! | `awk`, `sed`, `find` | the programs in their arguments |
+//! | `git` | formats, listings, settings |
+//! | `builtins` | builtins that set variables or evaluate: `read`, `export`, `test`, `printf` … |
 
+mod awk;
+mod builtins;
+mod find;
 mod git;
-mod options;
-mod scripts;
+mod sed;
 
-use super::{Assignment, Direction, Script, Simple, Word, Wrap};
-use options::Banned;
+use super::programs::{self, Assurance, Mismatch};
+use super::{Assignment, Direction, Meaning, Script, Simple, Word, Wrap};
 
 /// Why a script may do more than read: one line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,122 +30,9 @@ impl NotReadOnly {
     }
 }
 
-type Proof = Result<(), NotReadOnly>;
+type Proof = Result<Assurance, NotReadOnly>;
 
-/// Programs and builtins that only read, whatever their arguments.
-const ALWAYS: &[&str] = &[
-    "ls",
-    "dir",
-    "vdir",
-    "cat",
-    "head",
-    "tail",
-    "wc",
-    "nl",
-    "tac",
-    "rev",
-    "cut",
-    "paste",
-    "tr",
-    "fold",
-    "fmt",
-    "expand",
-    "unexpand",
-    "comm",
-    "join",
-    "tsort",
-    "column",
-    "pr",
-    "cmp",
-    "diff",
-    "grep",
-    "egrep",
-    "fgrep",
-    "jq",
-    "md5sum",
-    "sha1sum",
-    "sha224sum",
-    "sha256sum",
-    "sha384sum",
-    "sha512sum",
-    "b2sum",
-    "cksum",
-    "sum",
-    "od",
-    "hexdump",
-    "strings",
-    "stat",
-    "readlink",
-    "realpath",
-    "basename",
-    "dirname",
-    "pwd",
-    "echo",
-    "true",
-    "false",
-    ":",
-    "seq",
-    "expr",
-    "factor",
-    "numfmt",
-    "sleep",
-    "whoami",
-    "id",
-    "groups",
-    "users",
-    "who",
-    "uname",
-    "nproc",
-    "uptime",
-    "free",
-    "lscpu",
-    "lsblk",
-    "df",
-    "du",
-    "ps",
-    "pgrep",
-    "printenv",
-    "getconf",
-    "locale",
-    "tty",
-    "which",
-    "whereis",
-    "type",
-    "cd",
-    "pathchk",
-    "cal",
-    "exit",
-    "return",
-    "break",
-    "continue",
-    "wait",
-    "eza",
-    "exa",
-];
-
-/// Programs that only read unless one of these options is there.
-const UNLESS: &[(&str, Banned)] = &[
-    ("sort", Banned { short: "oT", long: &["output", "compress-program", "temporary-directory"] }),
-    ("shuf", Banned { short: "o", long: &["output"] }),
-    ("base64", Banned { short: "o", long: &["output"] }),
-    ("base32", Banned { short: "o", long: &["output"] }),
-    ("iconv", Banned { short: "o", long: &["output"] }),
-    ("tree", Banned { short: "oR", long: &["output"] }),
-    ("file", Banned { short: "CzZ", long: &["compile", "uncompress", "uncompress-noreport"] }),
-    ("rg", Banned { short: "z", long: &["pre", "hostname-bin", "search-zip"] }),
-    ("fd", Banned { short: "xXl", long: &["exec", "exec-batch", "list-details"] }),
-    ("fdfind", Banned { short: "xXl", long: &["exec", "exec-batch", "list-details"] }),
-];
-
-/// Programs that tell their version and do nothing else with that one argument.
-const VERSIONED: &[&str] = &[
-    "node", "npm", "pnpm", "yarn", "bun", "deno", "python", "python3", "pip", "pip3", "ruby",
-    "gem", "perl", "php", "java", "javac", "go", "cargo", "rustc", "rustup", "gcc", "g++", "clang",
-    "make", "cmake", "ninja", "git", "docker", "kubectl", "bash", "zsh", "curl", "wget", "tar",
-    "rg", "fd", "jq", "uv", "poetry", "ruff", "tsc", "gh",
-];
-
-/// Variables that change nothing but how output looks.
+/// Variables that change nothing but how output looks: they may reach any program.
 const HARMLESS: &[&str] = &[
     "LANG",
     "LANGUAGE",
@@ -164,140 +60,195 @@ const HARMLESS: &[&str] = &[
     "QUIET",
 ];
 
-/// Whether a name has a meaning that scripts rely on.
+/// Names in capitals that scripts use for themselves and no listed program reads.
+const SCRIPT_NAMES: &[&str] = &[
+    "A", "B", "BASE", "BRANCH", "COMMIT", "COUNT", "DIR", "DIRS", "F", "FILE", "FILES", "FOUND",
+    "HASH", "I", "LINE", "LIST", "N", "NAME", "NUM", "OUT", "OUTPUT", "PATTERN", "REPO", "RESULT",
+    "REV", "ROOT", "SHA", "SRC", "TARGET", "TOTAL", "VERSION", "X", "Y",
+];
+
+/// Whether a name has a meaning that scripts rely on, so that a function must not take it.
 pub(super) fn is_known(name: &str) -> bool {
-    ALWAYS.contains(&name)
-        || UNLESS.iter().any(|(known, _)| *known == name)
-        || VERSIONED.contains(&name)
+    programs::is_listed(name)
         || [
-            "git", "sed", "awk", "gawk", "mawk", "find", "date", "hostname", "xxd", "uniq", "test",
-            "[", "printf", "set", "rm", "mv", "cp", "sudo", "alias", "unalias", "source", ".",
-            "export", "declare", "read", "less", "more", "man",
+            "sed",
+            "awk",
+            "gawk",
+            "mawk",
+            "nawk",
+            "find",
+            "test",
+            "[",
+            "[[",
+            "printf",
+            "set",
+            "rm",
+            "mv",
+            "cp",
+            "sudo",
+            "alias",
+            "unalias",
+            "source",
+            ".",
+            "export",
+            "declare",
+            "typeset",
+            "local",
+            "readonly",
+            "unset",
+            "read",
+            "mapfile",
+            "readarray",
+            "less",
+            "more",
+            "ps",
+            "tar",
         ]
         .contains(&name)
 }
 
-/// Whether a variable changes nothing that matters.
-pub(crate) fn is_harmless(name: &str) -> bool {
-    let own = name.starts_with(|it: char| it.is_ascii_lowercase() || it == '_')
-        && name.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_')
-        && !name.ends_with("_proxy");
-    own || HARMLESS.contains(&name)
+/// Whether a variable may be set for a program without changing what runs.
+pub(crate) fn is_harmless_for_programs(name: &str) -> bool {
+    HARMLESS.contains(&name)
+}
+
+/// Whether a shell variable may be set that no program is meant to see: lower case, and none of the names that
+/// programs read from the environment, where it may have come from.
+pub(crate) fn is_harmless_in_shell(name: &str) -> bool {
+    let lower = name.starts_with(|it: char| it.is_ascii_lowercase() || it == '_')
+        && name.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_');
+    let is_read_by_programs = name.ends_with("_proxy")
+        || ["npm_", "pnpm_", "yarn_", "pip_", "uv_", "git_", "ld_"]
+            .iter()
+            .any(|it| name.starts_with(it))
+        || ["path", "cdpath", "fpath", "manpath", "module_path", "prompt", "histchars", "_"]
+            .contains(&name);
+    (lower && !is_read_by_programs) || SCRIPT_NAMES.contains(&name) || HARMLESS.contains(&name)
 }
 
 impl Script {
-    /// Proves that nothing in it writes, runs or connects.
-    pub fn read_only(&self) -> Result<(), NotReadOnly> {
+    /// Proves that nothing in it writes, starts other programs or connects; says under which condition.
+    pub fn read_only(&self) -> Result<Assurance, NotReadOnly> {
         if let Some(hazard) = self.hazards.first() {
             return Err(NotReadOnly::new(*hazard));
         }
         for redirect in &self.redirects {
-            let target = redirect.target.plain().unwrap_or_default();
-            let nowhere = ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&target);
-            match redirect.direction {
-                Direction::Out if !nowhere => {
-                    return Err(NotReadOnly::new(format!("it writes to {}", redirect.target.raw)));
-                }
-                Direction::In if is_network(&redirect.target) => {
-                    return Err(NotReadOnly::new("it reads from the network"));
-                }
-                Direction::Out | Direction::In => {}
-            }
+            check_redirect(redirect.direction, &redirect.target)?;
         }
-        assignments(&self.assignments)?;
-        let moves = self.all_commands().into_iter().any(|it| it.program_name() == Some("cd"));
+        if let Some(odd) = self.assignments.iter().find(|it| !is_harmless_in_shell(&it.name)) {
+            return Err(changes_what_runs(odd));
+        }
+        let mut weakest = Assurance::Inert;
         for command in &self.commands {
-            command.read_only()?;
-            // A repository's own settings may name programs that git runs.
-            if moves && command.program_name() == Some("git") {
-                return Err(NotReadOnly::new("git runs in another folder"));
-            }
+            weakest = weakest.max(command.read_only()?);
         }
-        Ok(())
+        Ok(weakest)
+    }
+}
+
+fn check_redirect(direction: Direction, target: &Word) -> Result<(), NotReadOnly> {
+    let plain = target.plain().unwrap_or_default();
+    let nowhere = ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&plain);
+    match direction {
+        Direction::Out if !nowhere => Err(NotReadOnly::new(format!("it writes to {}", target.raw))),
+        Direction::In if may_be_network(target) => {
+            Err(NotReadOnly::new(format!("`{}` may be a connection", target.raw)))
+        }
+        Direction::Out | Direction::In => Ok(()),
     }
 }
 
 impl Simple {
-    /// Proves that the command neither writes, runs nor connects.
-    pub fn read_only(&self) -> Result<(), NotReadOnly> {
-        assignments(&self.assignments)?;
-        if self.words.is_empty() {
-            return Ok(());
-        }
-        let Some(program) = self.program() else {
-            return Err(NotReadOnly::new("which program runs shows only when it runs"));
+    /// Proves that the command neither writes, starts other programs nor connects; says under which condition.
+    pub fn read_only(&self) -> Result<Assurance, NotReadOnly> {
+        let Some(program) = self.words.first() else { return Ok(Assurance::Inert) };
+        let Some(program) = program.plain() else {
+            return Err(NotReadOnly::new("which program runs is only known when the command runs"));
         };
-        if let Some(wrapped) = &self.wraps {
-            return match wrapped.wrap {
-                Wrap::Nothing | Wrap::Text | Wrap::Words
-                    if self.program_name() != Some("nohup") =>
-                {
-                    known_path(program)?;
+        let name = self.program_name().unwrap_or(program);
+        check_path(program)?;
+        if let Some(proof) = builtins::proof(name, self) {
+            return proof;
+        }
+        if let Some(odd) = self.assignments.iter().find(|it| !is_harmless_for_programs(&it.name)) {
+            return Err(changes_what_runs(odd));
+        }
+        match &self.wraps {
+            None => check_program(name, self.arguments()),
+            Some(wrapped) => match wrapped.wrap {
+                Wrap::Transparent | Wrap::Reparsed | Wrap::AppendsWords if name != "nohup" => {
                     wrapped.inner.read_only()
                 }
-                Wrap::Nothing | Wrap::Text | Wrap::Words | Wrap::Powers => {
-                    Err(NotReadOnly::new(format!("`{program}` does more than it runs")))
+                Wrap::PerFile => {
+                    let own = find::proof(self.arguments())?;
+                    Ok(own.max(wrapped.inner.read_only()?))
                 }
-            };
+                Wrap::Transparent | Wrap::Reparsed | Wrap::AppendsWords | Wrap::ChangesContext => {
+                    Err(NotReadOnly::new(format!("`{program}` does more than the command it runs")))
+                }
+            },
         }
-        known_path(program)?;
-        let name = self.program_name().unwrap_or(program);
-        let arguments = self.arguments();
-        if let [only] = arguments
-            && VERSIONED.contains(&name)
-            && matches!(only.plain(), Some("--version" | "-V" | "--help"))
-        {
-            return Ok(());
-        }
-        program_proof(name, arguments)
     }
 }
 
-fn program_proof(name: &str, arguments: &[Word]) -> Proof {
-    if ALWAYS.contains(&name) {
-        return Ok(());
-    }
-    if let Some((_, banned)) = UNLESS.iter().find(|(known, _)| *known == name) {
-        return banned.check(name, arguments);
-    }
+fn check_program(name: &str, arguments: &[Word]) -> Proof {
     match name {
-        "git" => git::proof(arguments),
-        "sed" => scripts::sed(arguments),
-        "awk" | "gawk" | "mawk" => scripts::awk(arguments),
-        "find" => options::find(arguments),
-        "date" => options::date(arguments),
-        "hostname" => options::only(
-            "hostname",
-            arguments,
-            &["-f", "-i", "-I", "-s", "-d", "-A", "--fqdn", "--short"],
-        ),
-        "xxd" => options::one_operand("xxd", arguments, &["-l", "-s", "-c", "-g", "-n"], "r"),
-        "uniq" => options::one_operand("uniq", arguments, &["-f", "-s", "-w"], ""),
-        "test" | "[" | "[[" => options::test(arguments),
-        "printf" => match arguments.first() {
-            Some(first) if first.may_be_option() => {
-                Err(NotReadOnly::new("`printf` may set a variable"))
-            }
-            Some(_) | None => Ok(()),
-        },
-        "set" => options::only(
-            "set",
-            arguments,
-            &[
-                "-e", "-u", "-x", "-eu", "-ex", "-euo", "-eo", "-o", "pipefail", "-euxo", "+e",
-                "+x", "-uo",
-            ],
-        ),
-        "command" => options::lookup(arguments),
-        "env" if arguments.is_empty() => Ok(()),
-        "go" => options::only("go", arguments, &["version"]),
-        "export" | "local" | "readonly" if arguments.iter().all(|it| !it.may_be_option()) => Ok(()),
-        _ => Err(NotReadOnly::new(format!("`{name}` is not known to only read"))),
+        "sed" => return sed::proof(arguments),
+        "awk" | "gawk" | "mawk" | "nawk" => return awk::proof(arguments),
+        "find" => return find::proof(arguments),
+        "ps" => return builtins::ps(arguments),
+        "tar" => return builtins::tar(arguments),
+        "sh" | "bash" | "dash" if is_syntax_check(arguments) => return Ok(Assurance::Checked),
+        _ => {}
     }
+    let Some(entry) = programs::find(name, arguments) else {
+        return Err(unlisted(name, arguments));
+    };
+    entry.program.check(entry.after).map_err(|mismatch| explain(&entry.name, &mismatch))?;
+    if let Some(subcommand) = entry.name.strip_prefix("git ") {
+        git::check(subcommand, entry.after)?;
+    }
+    Ok(entry.program.assurance())
+}
+
+/// `bash -n file` reads a script without running it.
+fn is_syntax_check(arguments: &[Word]) -> bool {
+    match arguments {
+        [option, files @ ..] => {
+            option.plain() == Some("-n") && files.iter().all(|it| !it.may_be_option())
+        }
+        [] => false,
+    }
+}
+
+fn unlisted(name: &str, arguments: &[Word]) -> NotReadOnly {
+    match arguments.first().and_then(Word::plain) {
+        Some(subcommand) if programs::is_listed(name) => NotReadOnly::new(format!(
+            "`{name} {subcommand}` is not on the list of read-only commands"
+        )),
+        Some(_) | None => {
+            NotReadOnly::new(format!("`{name}` is not on the list of read-only commands"))
+        }
+    }
+}
+
+fn explain(name: &str, mismatch: &Mismatch) -> NotReadOnly {
+    NotReadOnly::new(match mismatch {
+        Mismatch::Option(option) => {
+            format!("`{name} {option}` is not on the list of read-only options")
+        }
+        Mismatch::Unknown(word) => {
+            format!(
+                "the value of `{word}` is only known when the command runs, and may be an option of `{name}`"
+            )
+        }
+        Mismatch::Operand(word) => format!("`{name} {word}` may write or change something"),
+        Mismatch::Missing => format!("`{name}` with these options may do more than read"),
+    })
 }
 
 /// A program elsewhere than in the system's folders may be anything.
-fn known_path(program: &str) -> Proof {
+fn check_path(program: &str) -> Result<(), NotReadOnly> {
     let folder = program.rsplit_once('/').map(|(folder, _)| folder);
     match folder {
         None | Some("/bin" | "/usr/bin" | "/usr/local/bin" | "/opt/homebrew/bin") => Ok(()),
@@ -305,14 +256,30 @@ fn known_path(program: &str) -> Proof {
     }
 }
 
-fn assignments(all: &[Assignment]) -> Proof {
-    match all.iter().find(|it| !is_harmless(&it.name)) {
-        Some(odd) => Err(NotReadOnly::new(format!("setting {} may change what runs", odd.name))),
-        None => Ok(()),
-    }
+fn changes_what_runs(assignment: &Assignment) -> NotReadOnly {
+    let name = if assignment.name.is_empty() { "a variable" } else { &assignment.name };
+    NotReadOnly::new(format!("setting {name} may change what runs"))
+}
+
+/// A word whose value is not known may be any option.
+fn unsure(program: &str, word: &Word) -> NotReadOnly {
+    explain(program, &Mismatch::Unknown(word.raw.clone()))
 }
 
 /// Whether bash takes a file's name for a connection.
 pub(crate) fn is_network(target: &Word) -> bool {
-    target.raw.contains("/dev/tcp") || target.raw.contains("/dev/udp")
+    target.plain().is_some_and(|it| it.starts_with("/dev/tcp") || it.starts_with("/dev/udp"))
+}
+
+/// Whether bash may take a file's name for a connection, for all that is known of it.
+fn may_be_network(target: &Word) -> bool {
+    match &target.meaning {
+        Meaning::Plain(_) => is_network(target),
+        Meaning::Pattern(text) | Meaning::Anchored(text) => {
+            let folder: String = text.chars().take("/dev".len()).collect();
+            "/dev".starts_with(&folder)
+        }
+        Meaning::Number => false,
+        Meaning::Unknown(_) => true,
+    }
 }

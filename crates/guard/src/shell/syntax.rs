@@ -4,14 +4,19 @@
 //! piece of text that no node covers, or two words without a space between them, and the line is not
 //! understood.
 
+mod arithmetic;
+mod constants;
 mod document;
+mod expansion;
+mod produced;
 mod words;
 
 use tree_sitter::{Node, Parser};
 
-use document::{Document, Tabs};
-
+use super::word::Hole;
 use super::{Assignment, Direction, Redirect, Script, Simple, Unclear, Word};
+use constants::Constants;
+use document::{Document, Tabs};
 
 /// Reads a line whose characters have been looked at.
 pub(super) fn read(text: &str) -> Result<Script, Unclear> {
@@ -25,11 +30,26 @@ pub(super) fn read(text: &str) -> Result<Script, Unclear> {
     if root.has_error() {
         return Err(Unclear::new("it is not valid shell syntax, or too unusual"));
     }
-    let mut walk = Walk { text, script: Script::default() };
+    // A variable that is set once has a known value; that is known only when all of the line has been read.
+    let first = walk(text, root, Constants::default())?;
+    let constants = Constants::of(&first.script);
+    let walked = if constants.is_empty() { first } else { walk(text, root, constants)? };
+    let mut script = walked.script;
+    if walked.evaluated.iter().any(|name| !constants::is_numeric(name, &script)) {
+        push_once(&mut script.hazards, EVALUATES);
+    }
+    Ok(script)
+}
+
+fn walk<'t>(text: &'t str, root: Node<'_>, constants: Constants) -> Read<Walk<'t>> {
+    let mut walk = Walk { text, script: Script::default(), constants, evaluated: Vec::new() };
     walk.check_cover(root)?;
     walk.statements(root)?;
-    Ok(walk.script)
+    Ok(walk)
 }
+
+/// Why a line with arithmetic may do more than it shows.
+const EVALUATES: &str = "arithmetic may run what its variables hold";
 
 /// The text with `%` for every byte that is not ASCII: the same length, the same meaning to a shell. The
 /// scanner of tree-sitter-bash 0.25.1 looks a character after `{` up in a table for ASCII, and crashes the
@@ -41,6 +61,10 @@ fn ascii_twin(text: &str) -> String {
 struct Walk<'t> {
     text: &'t str,
     script: Script,
+    /// Variables whose value is known.
+    constants: Constants,
+    /// Variables whose value arithmetic evaluates.
+    evaluated: Vec<String>,
 }
 
 /// What a word or statement yields while it is read.
@@ -142,12 +166,19 @@ impl<'t> Walk<'t> {
 
     fn loop_over(&mut self, node: Node<'_>) -> Read<()> {
         let mut cursor = node.walk();
+        let mut words = Vec::new();
         for value in node.children_by_field_name("value", &mut cursor) {
-            self.word(value)?;
+            words.extend(self.word(value)?);
         }
         let variable = node.child_by_field_name("variable");
         let name = variable.map(|it| self.raw(it).to_owned()).unwrap_or_default();
-        self.script.assignments.push(Assignment { name, value: Word::unknown("") });
+        let value = match words.as_slice() {
+            [only] => only.clone(),
+            [] => Word::unknown(""),
+            several if several.iter().all(Word::is_number) => Word::number(""),
+            _ => Word::unknown(""),
+        };
+        self.script.assignments.push(Assignment { name, value });
         self.body(node)
     }
 
@@ -247,6 +278,10 @@ impl<'t> Walk<'t> {
     }
 
     fn file_redirect(&mut self, node: Node<'_>) -> Read<Vec<Word>> {
+        // `{name}>file` sets a variable, and its index may run code.
+        if self.text.get(..node.start_byte()).is_some_and(|before| before.ends_with(['}', ']'])) {
+            return Err(Unclear::new("a redirect may set a variable"));
+        }
         let mut operator = "";
         let mut words = Vec::new();
         for child in children(node) {
@@ -308,7 +343,7 @@ impl<'t> Walk<'t> {
             Some(plain) if plain.kind() == "variable_name" => self.raw(plain).to_owned(),
             Some(subscript) => {
                 self.nested(subscript)?;
-                self.hazard("an array's index may run code");
+                push_once(&mut self.script.hazards, "an array's index may run code");
                 self.raw(subscript).split('[').next().unwrap_or_default().to_owned()
             }
             None => return Err(Unclear::new("an assignment has no name")),
@@ -380,26 +415,43 @@ impl<'t> Walk<'t> {
         Ok(())
     }
 
+    /// `((…))`.
     fn arithmetic(&mut self, node: Node<'_>) -> Read<()> {
-        self.hazard("arithmetic may run what its variables hold");
-        self.nested(node)
+        let raw = self.raw(node);
+        let inside = raw.strip_prefix("((").and_then(|it| it.strip_suffix("))"));
+        self.evaluate(inside, node)
+    }
+
+    /// `$((…))`.
+    fn arithmetic_expansion(&mut self, node: Node<'_>) -> Read<()> {
+        let raw = self.raw(node);
+        let inside = raw.strip_prefix("$((").and_then(|it| it.strip_suffix("))"));
+        self.evaluate(inside, node)
     }
 
     /// The head of a `for ((…))`.
     fn arithmetic_parts(&mut self, node: Node<'_>) -> Read<()> {
-        self.hazard("arithmetic may run what its variables hold");
+        let body = node.child_by_field_name("body");
         for child in children(node) {
-            if child.is_named() && node.child_by_field_name("body") != Some(child) {
-                self.nested(child)?;
+            if child.is_named() && body != Some(child) {
+                self.evaluate(Some(self.raw(child)), child)?;
             }
         }
         Ok(())
     }
 
-    fn hazard(&mut self, why: &'static str) {
-        if !self.script.hazards.contains(&why) {
-            self.script.hazards.push(why);
+    /// Notes the variables of an expression, or that it may run something.
+    fn evaluate(&mut self, text: Option<&'t str>, node: Node<'_>) -> Read<()> {
+        let Some(found) = text.and_then(arithmetic::read) else {
+            push_once(&mut self.script.hazards, EVALUATES);
+            return self.nested(node);
+        };
+        for name in found.sets {
+            let value = Word::number("");
+            self.script.assignments.push(Assignment { name: name.to_owned(), value });
         }
+        self.evaluated.extend(found.reads.into_iter().map(str::to_owned));
+        Ok(())
     }
 
     /// Walks the substitutions somewhere below a node; any that the grammar did not see is refused.
@@ -419,7 +471,8 @@ impl<'t> Walk<'t> {
         Ok(())
     }
 
-    fn substitution(&mut self, node: Node<'_>) -> Read<()> {
+    /// Reads the commands of a substitution; returns what they give.
+    fn substitution(&mut self, node: Node<'_>) -> Read<Hole> {
         let raw = self.raw(node);
         if raw.starts_with('`') && raw.contains('\\') {
             return Err(Unclear::new("it has escapes inside backticks"));
@@ -432,7 +485,31 @@ impl<'t> Walk<'t> {
                 self.statement(child)?;
             }
         }
-        Ok(())
+        Ok(self.produced(node))
+    }
+
+    /// What a substitution gives that has just been read: the last command read is its last command, unless it
+    /// holds more than one pipeline.
+    fn produced(&self, node: Node<'_>) -> Hole {
+        let statements: Vec<Node<'_>> = children(node).into_iter().filter(Node::is_named).collect();
+        let [only] = statements.as_slice() else { return Hole::AnyWords };
+        match only.kind() {
+            "command" | "pipeline" => {}
+            "redirected_statement" => {
+                let body = only.child_by_field_name("body").map(|it| it.kind());
+                if !matches!(body, Some("command" | "pipeline")) {
+                    return Hole::AnyWords;
+                }
+            }
+            _ => return Hole::AnyWords,
+        }
+        self.script.commands.last().map_or(Hole::AnyWords, produced::by)
+    }
+}
+
+fn push_once(hazards: &mut Vec<&'static str>, hazard: &'static str) {
+    if !hazards.contains(&hazard) {
+        hazards.push(hazard);
     }
 }
 
@@ -448,7 +525,7 @@ fn collect_leaves<'n>(node: Node<'n>, leaves: &mut Vec<Node<'n>>, depth: usize) 
         return Ok(());
     }
     // A string's or here-document's own text has no leaf for its blanks and quotes.
-    if matches!(node.kind(), "string" | "heredoc_body" | "translated_string" | "concatenation") {
+    if matches!(node.kind(), "string" | "heredoc_body" | "concatenation") {
         leaves.push(node);
     }
     for child in children(node) {

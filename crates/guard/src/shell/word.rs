@@ -16,14 +16,18 @@ pub enum Meaning {
     Plain(String),
     /// The names of files that fit this pattern, or the pattern itself.
     Pattern(String),
-    /// Something that shows only when it runs; with what is left of the word if that is nothing.
+    /// Digits, known only when the command runs.
+    Number,
+    /// One word, known only when the command runs, that cannot be an option; with its literal characters.
+    Anchored(String),
+    /// Any number of words, known only when the command runs; with the literal characters.
     Unknown(String),
 }
 
 /// Most words that braces may stand for.
 const MOST_BRACES: usize = 32;
 
-/// One character of a word, or a hole in it.
+/// One character of a word, or an expansion in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece {
     /// A character that means something to the shell.
@@ -31,7 +35,20 @@ pub(super) enum Piece {
     /// A character that was quoted.
     Quoted(char),
     /// An expansion.
-    Hole,
+    Hole(Hole),
+}
+
+/// What an expansion may give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hole {
+    /// Digits.
+    Number,
+    /// Letters and digits without blanks, such as the id of a commit.
+    Token,
+    /// Any text that stays in one word.
+    OneWord,
+    /// Any number of words.
+    AnyWords,
 }
 
 impl Word {
@@ -41,25 +58,42 @@ impl Word {
         Self { raw: text.clone(), meaning: Meaning::Plain(text) }
     }
 
-    /// A word nobody knows.
+    /// A word of unknown value.
     pub(super) fn unknown(raw: impl Into<String>) -> Self {
         Self { raw: raw.into(), meaning: Meaning::Unknown(String::new()) }
+    }
+
+    /// A word of unknown digits.
+    pub(super) fn number(raw: impl Into<String>) -> Self {
+        Self { raw: raw.into(), meaning: Meaning::Number }
     }
 
     /// The text, if it is plain.
     pub fn plain(&self) -> Option<&str> {
         match &self.meaning {
             Meaning::Plain(text) => Some(text),
-            Meaning::Pattern(_) | Meaning::Unknown(_) => None,
+            Meaning::Pattern(_) | Meaning::Number | Meaning::Anchored(_) | Meaning::Unknown(_) => {
+                None
+            }
+        }
+    }
+
+    /// Whether it is a number, known or not.
+    pub(super) fn is_number(&self) -> bool {
+        match &self.meaning {
+            Meaning::Plain(text) => text.parse::<i64>().is_ok(),
+            Meaning::Number => true,
+            Meaning::Pattern(_) | Meaning::Anchored(_) | Meaning::Unknown(_) => false,
         }
     }
 
     /// Whether the program may take it for an option. Unknown words may be one, and so may a pattern that
     /// begins with `*`: a file can be called `--output=x`.
-    pub(super) fn may_be_option(&self) -> bool {
+    pub(crate) fn may_be_option(&self) -> bool {
         match &self.meaning {
             Meaning::Plain(text) => text.starts_with('-') && text.len() > 1,
             Meaning::Pattern(text) => text.starts_with(['-', '*', '?', '[']),
+            Meaning::Number | Meaning::Anchored(_) => false,
             Meaning::Unknown(_) => true,
         }
     }
@@ -88,7 +122,11 @@ pub(super) fn words(raw: &str, pieces: &[Piece]) -> Vec<Word> {
         let meaning = meaning(pieces);
         let raw = match &meaning {
             Meaning::Plain(text) if !alone => Word::exactly(text.clone()).quoted(),
-            Meaning::Plain(_) | Meaning::Pattern(_) | Meaning::Unknown(_) => raw.to_owned(),
+            Meaning::Plain(_)
+            | Meaning::Pattern(_)
+            | Meaning::Number
+            | Meaning::Anchored(_)
+            | Meaning::Unknown(_) => raw.to_owned(),
         };
         Word { raw, meaning }
     };
@@ -96,17 +134,18 @@ pub(super) fn words(raw: &str, pieces: &[Piece]) -> Vec<Word> {
 }
 
 fn meaning(pieces: &[Piece]) -> Meaning {
-    let text: String = pieces
-        .iter()
-        .filter_map(|piece| match piece {
-            Piece::Bare(letter) | Piece::Quoted(letter) => Some(*letter),
-            Piece::Hole => None,
-        })
-        .collect();
-    let someones_home = pieces.first() == Some(&Piece::Bare('~'))
+    let literal = |piece: &Piece| match piece {
+        Piece::Bare(letter) | Piece::Quoted(letter) => Some(*letter),
+        Piece::Hole(_) => None,
+    };
+    let text: String = pieces.iter().filter_map(literal).collect();
+    let names_a_home = pieces.first() == Some(&Piece::Bare('~'))
         && !matches!(pieces.get(1), None | Some(Piece::Bare('/') | Piece::Quoted('/')));
-    if someones_home || pieces.contains(&Piece::Hole) {
+    if names_a_home {
         return Meaning::Unknown(text);
+    }
+    if pieces.iter().any(|piece| matches!(piece, Piece::Hole(_))) {
+        return with_holes(pieces, text);
     }
     let special = |piece: &Piece| matches!(piece, Piece::Bare('*' | '?' | '['));
     if pieces.iter().any(special) {
@@ -116,6 +155,23 @@ fn meaning(pieces: &[Piece]) -> Meaning {
         return Meaning::Plain(format!("./{text}"));
     }
     Meaning::Plain(text)
+}
+
+fn with_holes(pieces: &[Piece], text: String) -> Meaning {
+    if pieces == [Piece::Hole(Hole::Number)] {
+        return Meaning::Number;
+    }
+    let stays_one_word = pieces.iter().all(|piece| match piece {
+        Piece::Bare(_) | Piece::Quoted(_) => true,
+        Piece::Hole(hole) => *hole != Hole::AnyWords,
+    });
+    let begins_safely = match pieces.first() {
+        Some(Piece::Bare(letter)) => !matches!(letter, '-' | '*' | '?' | '[' | '~'),
+        Some(Piece::Quoted(letter)) => *letter != '-',
+        Some(Piece::Hole(hole)) => matches!(hole, Hole::Number | Hole::Token),
+        None => false,
+    };
+    if stays_one_word && begins_safely { Meaning::Anchored(text) } else { Meaning::Unknown(text) }
 }
 
 /// `a{b,c}d` as `abd` and `acd`. None where that is too much, or a sequence such as `{1..9}`.
@@ -164,7 +220,7 @@ fn closing_brace(pieces: &[Piece]) -> Option<(usize, Vec<usize>)> {
             Piece::Bare('}') if depth == 1 => return Some((index, commas)),
             Piece::Bare('}') => depth -= 1,
             Piece::Bare(',') if depth == 1 => commas.push(index),
-            Piece::Bare(_) | Piece::Quoted(_) | Piece::Hole => {}
+            Piece::Bare(_) | Piece::Quoted(_) | Piece::Hole(_) => {}
         }
     }
     None

@@ -1,168 +1,74 @@
-//! `git`, subcommand by subcommand.
+//! `git`, beyond its options: formats that run a program, and subcommands whose operands decide what they do.
 
-use super::options::{Banned, only, unsure};
-use super::{NotReadOnly, Proof, Word};
+use super::NotReadOnly;
+use crate::shell::Word;
 
-/// Subcommands that read unless one of [`BANNED`] is there.
-const READERS: &[&str] = &[
-    "status",
-    "diff",
-    "log",
-    "show",
-    "shortlog",
-    "describe",
-    "rev-parse",
-    "rev-list",
-    "ls-files",
-    "ls-tree",
-    "cat-file",
-    "blame",
-    "annotate",
-    "name-rev",
-    "merge-base",
-    "for-each-ref",
-    "show-ref",
-    "count-objects",
-    "check-ignore",
-    "check-attr",
-    "whatchanged",
-    "diff-tree",
-    "diff-files",
-    "diff-index",
-    "range-diff",
-    "cherry",
-    "grep",
-    "version",
-];
-
-/// Options that write a file or run a program.
-const BANNED: Banned = Banned {
-    short: "O",
-    long: &[
-        "output",
-        "ext-diff",
-        "textconv",
-        "filters",
-        "open-files-in-pager",
-        "show-signature",
-        "paginate",
-        "exec-path",
-    ],
-};
-
-/// Proves that a git command reads the repository and no more.
-pub(super) fn proof(arguments: &[Word]) -> Proof {
-    let mut words = arguments;
-    while let Some((first, rest)) = words.split_first() {
-        let Some(text) = first.plain() else { return Err(unsure("git", first)) };
-        match text {
-            "--no-pager" | "-P" | "--no-optional-locks" | "--literal-pathspecs" => words = rest,
-            "--version" => return Ok(()),
-            _ if text.starts_with('-') => return Err(refused(text)),
-            _ => return subcommand(text, rest),
-        }
-    }
-    Ok(())
-}
-
-fn subcommand(name: &str, rest: &[Word]) -> Proof {
-    // `%G` has git run the program that checks signatures.
-    if let Some(format) = rest.iter().find(|it| it.raw.contains("%G")) {
+/// Checks the words after a subcommand; its options have been held against the table.
+pub(super) fn check(subcommand: &str, rest: &[Word]) -> Result<(), NotReadOnly> {
+    if let Some(format) = rest.iter().find(|it| verifies_signatures(it.plain().unwrap_or(&it.raw)))
+    {
         return Err(refused(&format.raw));
     }
-    if READERS.contains(&name) {
-        return BANNED.check("git", rest);
-    }
     let first = rest.first().and_then(Word::plain);
-    match name {
-        "branch" => listing(
-            "branch",
-            rest,
-            &[
-                "-a",
-                "-r",
-                "-v",
-                "-vv",
-                "-av",
-                "-avv",
-                "--all",
-                "--remotes",
-                "--show-current",
-                "--no-color",
-            ],
-        ),
-        "tag" => listing("tag", rest, &["-n", "-n1"]),
-        "remote" if first == Some("get-url") => BANNED.check("git", rest),
-        "remote" => only("git remote", rest, &["-v", "--verbose"]),
-        "stash" => match first {
-            Some("list" | "show") => BANNED.check("git", rest),
-            Some(_) | None => Err(refused("stash")),
-        },
+    match subcommand {
+        "branch" | "tag" => listing(subcommand, rest),
+        "stash" if !matches!(first, Some("list" | "show")) => Err(refused("stash")),
         "reflog" => match first {
-            None | Some("show") => BANNED.check("git", rest),
-            Some(option) if option.starts_with('-') => BANNED.check("git", rest),
-            Some(_) => Err(refused("reflog")),
-        },
-        "worktree" => match first {
-            Some("list") => BANNED.check("git", rest),
-            Some(_) | None => Err(refused("worktree")),
+            Some("expire" | "delete" | "drop" | "write") => Err(refused("reflog")),
+            Some(_) => Ok(()),
+            None if rest.is_empty() => Ok(()),
+            None => Err(refused("reflog")),
         },
         "config" => config(rest),
-        "symbolic-ref" => {
-            only("git symbolic-ref", rest, &["HEAD", "--short", "-q", "refs/remotes/origin/HEAD"])
-        }
-        _ => Err(refused(name)),
+        _ => Ok(()),
     }
 }
 
-/// `branch` and `tag` list without operands or with `--list`, and make or delete otherwise.
-fn listing(name: &str, rest: &[Word], flags: &[&str]) -> Proof {
-    let lists = rest.iter().any(|it| matches!(it.plain(), Some("--list" | "-l")));
-    let mut words = rest.iter();
-    while let Some(word) = words.next() {
-        if !word.may_be_option() && lists {
-            continue;
-        }
-        let Some(text) = word.plain() else { return Err(unsure("git", word)) };
-        match text {
-            "--list" | "-l" => {}
-            "--contains" | "--no-contains" | "--merged" | "--no-merged" | "--points-at" => {
-                if words.next().is_some_and(Word::may_be_option) {
-                    return Err(refused(name));
-                }
-            }
-            _ if flags.contains(&text)
-                || text.starts_with("--sort=")
-                || text.starts_with("--format=") => {}
-            _ => return Err(refused(&format!("{name} {text}"))),
-        }
-    }
-    Ok(())
+/// Whether a format has git run the program that checks signatures: `%G?` with any padding or modifier between, or
+/// `%(signature)`. Bytes can be spelled (`%x47`), but those are printed, not expanded again.
+fn verifies_signatures(text: &str) -> bool {
+    let expanded = text.replace("%%", "");
+    expanded.split('%').skip(1).any(|rest| {
+        let rest = rest.trim_start_matches(['+', '-', ' ', '\'', '<', '>', '|', '*']);
+        rest.starts_with('G') || rest.starts_with("(signature") || rest.starts_with("(*signature")
+    })
 }
 
-fn config(rest: &[Word]) -> Proof {
-    let reads = ["--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"];
-    let scopes = [
-        "--global",
-        "--local",
-        "--system",
-        "--show-origin",
-        "--show-scope",
-        "--name-only",
-        "-z",
-        "--null",
-    ];
-    let mut asked = false;
+/// `branch` and `tag` list without operands or with an option that says so, and make or delete otherwise.
+fn listing(name: &str, rest: &[Word]) -> Result<(), NotReadOnly> {
+    const LISTS: &[&str] =
+        &["--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"];
+    let option =
+        |it: &Word| it.plain().map(|text| text.split('=').next().unwrap_or(text).to_owned());
+    let lists = rest.iter().filter_map(option).any(|it| LISTS.contains(&it.as_str()));
+    // `tag -n` lists as well, with a number attached.
+    let lists = lists || (name == "tag" && rest.iter().any(|it| it.raw.starts_with("-n")));
+    let operand = rest.iter().find(|it| it.plain().is_none_or(|text| !text.starts_with('-')));
+    // `--sort key` and `--format text` may have their value apart.
+    let takes_value = rest.iter().any(|it| matches!(it.plain(), Some("--sort" | "--format")));
+    match operand {
+        Some(operand) if !lists || takes_value => Err(refused(&format!("{name} {}", operand.raw))),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// `config` reads with an option that says so, or with one name.
+fn config(rest: &[Word]) -> Result<(), NotReadOnly> {
+    const READS: &[&str] = &["--get", "--get-all", "--get-regexp", "--list", "-l"];
+    let mut words = Vec::new();
     for word in rest {
-        let Some(text) = word.plain() else { return Err(unsure("git", word)) };
-        match text {
-            _ if reads.contains(&text) => asked = true,
-            _ if scopes.contains(&text) => {}
-            _ if asked && !text.starts_with('-') => {}
-            _ => return Err(refused(&format!("config {text}"))),
-        }
+        let text = word.plain().ok_or_else(|| refused(&format!("config {}", word.raw)))?;
+        words.push(text);
     }
-    if asked { Ok(()) } else { Err(refused("config")) }
+    let operands: Vec<&&str> = words.iter().filter(|it| !it.starts_with('-')).collect();
+    let asks = words.iter().any(|it| READS.contains(it));
+    let reads = match operands.as_slice() {
+        [] => asks,
+        // A bare word without a dot is a subcommand, not the name of a setting.
+        [one] => asks || **one == "list" || one.contains('.'),
+        [first, ..] => asks && first.contains('.') || **first == "get",
+    };
+    if reads { Ok(()) } else { Err(refused("config")) }
 }
 
 fn refused(what: &str) -> NotReadOnly {

@@ -44,6 +44,10 @@ impl Document<'_> {
         if quoted.is_none() && runs {
             return Err(Unclear::new("its here-document holds commands"));
         }
+        // A line that continues may join with the next one to the delimiter.
+        if quoted.is_none() && self.body.contains("\\\n") {
+            return Err(Unclear::new("it is not clear where its here-document ends"));
+        }
         Ok(())
     }
 }

@@ -2,9 +2,9 @@
 
 use tree_sitter::Node;
 
-use super::super::word::{self, Piece};
+use super::super::word::{self, Hole, Piece};
 use super::super::{Unclear, Word};
-use super::{Read, Walk, children, refuse_depth};
+use super::{Read, Walk, children, expansion, refuse_depth};
 
 impl Walk<'_> {
     /// What a word means. Braces may make it several.
@@ -40,33 +40,30 @@ impl Walk<'_> {
                 pieces.extend(text.chars().map(Piece::Quoted));
                 Ok(())
             }
-            "string" | "translated_string" => self.string(node, pieces),
+            "string" => self.string(node, pieces),
             "concatenation" | "command_name" => self.concatenation(node, pieces, depth),
             "simple_expansion" => {
-                pieces.push(variable(raw, pieces.is_empty()));
+                self.variable(raw, Quotes::Without, pieces);
                 Ok(())
             }
-            "expansion" => {
-                self.expansion(node)?;
-                pieces.push(variable(raw, pieces.is_empty()));
+            "expansion" => self.expansion(node, Quotes::Without, pieces),
+            "command_substitution" => {
+                let hole = self.substitution(node)?;
+                pieces.push(Piece::Hole(hole));
                 Ok(())
             }
-            "command_substitution" | "process_substitution" => {
-                pieces.push(Piece::Hole);
-                self.substitution(node)
+            "process_substitution" => {
+                // The path of a pipe.
+                self.substitution(node)?;
+                pieces.push(Piece::Hole(Hole::Token));
+                Ok(())
             }
             "arithmetic_expansion" => {
-                pieces.push(Piece::Hole);
-                if !raw
-                    .chars()
-                    .all(|it| it.is_ascii_digit() || "$()[] +-*/%<>=!&|^~?:".contains(it))
-                {
-                    self.hazard("arithmetic may run what its variables hold");
-                }
-                self.nested(node)
+                pieces.push(Piece::Hole(Hole::Number));
+                self.arithmetic_expansion(node)
             }
             "brace_expression" => {
-                pieces.push(Piece::Hole);
+                pieces.push(Piece::Hole(sequence(raw)));
                 Ok(())
             }
             other => Err(Unclear::new(format!("it has a word of the kind `{other}`"))),
@@ -93,59 +90,103 @@ impl Walk<'_> {
     /// blanks out.
     fn string(&mut self, node: Node<'_>, pieces: &mut Vec<Piece>) -> Read<()> {
         let raw = self.raw(node);
-        let open = if raw.starts_with('$') { 2 } else { 1 };
-        if raw.len() < open + 1 || !raw.ends_with('"') {
+        if raw.len() < 2 || !raw.starts_with('"') || !raw.ends_with('"') {
             return Err(Unclear::new("a quote is not closed"));
         }
-        let inner = if node.kind() == "translated_string" { node.named_child(0) } else { None };
-        let holder = inner.unwrap_or(node);
-        let (mut at, end) = (node.start_byte() + open, node.end_byte() - 1);
-        for child in children(holder) {
+        let (mut at, end) = (node.start_byte() + 1, node.end_byte() - 1);
+        for child in children(node) {
             let is_hole = matches!(
                 child.kind(),
                 "simple_expansion" | "expansion" | "command_substitution" | "arithmetic_expansion"
             );
-            if is_hole {
-                quoted(self.text.get(at..child.start_byte()).unwrap_or_default(), pieces)?;
-                let mut hole = Vec::new();
-                let first = pieces.is_empty();
-                self.pieces(child, &mut hole, 1)?;
-                pieces.push(if first {
-                    hole.first().copied().unwrap_or(Piece::Hole)
-                } else {
-                    Piece::Hole
-                });
-                at = child.end_byte();
+            if !is_hole {
+                continue;
             }
+            quoted(self.text.get(at..child.start_byte()).unwrap_or_default(), pieces)?;
+            self.quoted_expansion(child, pieces)?;
+            at = child.end_byte();
         }
         quoted(self.text.get(at..end).unwrap_or_default(), pieces)
     }
 
-    /// `${…}`: only forms that neither assign nor evaluate.
-    fn expansion(&mut self, node: Node<'_>) -> Read<()> {
-        let raw = self.raw(node);
-        let odd = || Unclear::new(format!("`{raw}` may do more than give a value"));
-        let inside = raw.strip_prefix("${").and_then(|it| it.strip_suffix('}')).ok_or_else(odd)?;
-        let name = inside.strip_prefix('#').filter(|it| !it.is_empty()).unwrap_or(inside);
-        let rest = name.trim_start_matches(|it: char| it.is_ascii_alphanumeric() || it == '_');
-        let rest = match rest.strip_prefix('[') {
-            Some(index) => {
-                let (index, rest) = index.split_once(']').ok_or_else(odd)?;
-                if !index.chars().all(|it| it.is_ascii_digit() || matches!(it, '@' | '*')) {
-                    return Err(odd());
-                }
-                rest
+    fn quoted_expansion(&mut self, node: Node<'_>, pieces: &mut Vec<Piece>) -> Read<()> {
+        match node.kind() {
+            "simple_expansion" => {
+                self.variable(self.raw(node), Quotes::Double, pieces);
+                Ok(())
             }
-            None => rest,
-        };
-        let harmless = rest.is_empty()
-            || [":-", ":+", ":?", "-", "+", "?", "#", "%", "/", "^", ","]
-                .iter()
-                .any(|operator| rest.starts_with(operator));
-        if !harmless || rest.len() == inside.len() {
-            return Err(odd());
+            "expansion" => self.expansion(node, Quotes::Double, pieces),
+            "arithmetic_expansion" => {
+                pieces.push(Piece::Hole(Hole::Number));
+                self.arithmetic_expansion(node)
+            }
+            _ => {
+                let hole = match self.substitution(node)? {
+                    Hole::AnyWords => Hole::OneWord,
+                    known @ (Hole::Number | Hole::Token | Hole::OneWord) => known,
+                };
+                pieces.push(Piece::Hole(hole));
+                Ok(())
+            }
         }
-        self.nested(node)
+    }
+
+    /// `${…}`: only forms that neither assign nor evaluate.
+    fn expansion(&mut self, node: Node<'_>, quotes: Quotes, pieces: &mut Vec<Piece>) -> Read<()> {
+        let raw = self.raw(node);
+        let Some(hole) = expansion::value(raw) else {
+            return Err(Unclear::new(format!("`{raw}` may do more than give a value")));
+        };
+        let simple =
+            raw[2..raw.len() - 1].chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
+        if simple {
+            self.variable(raw, quotes, pieces);
+            return Ok(());
+        }
+        pieces.push(Piece::Hole(match (hole, quotes) {
+            (Hole::OneWord, Quotes::Without) => Hole::AnyWords,
+            (known, Quotes::Without | Quotes::Double) => known,
+        }));
+        Ok(())
+    }
+
+    /// A variable's value: known for those that say where we are, if they begin the word, and for those that the
+    /// line sets once, to a literal.
+    fn variable(&mut self, raw: &str, quotes: Quotes, pieces: &mut Vec<Piece>) {
+        let name = raw.trim_start_matches(['$', '{']).trim_end_matches('}');
+        let is_first = pieces.is_empty();
+        if let Some(value) = self.constants.get(name) {
+            let splits = value.is_empty() || value.contains([' ', '\t', '\n', '*', '?', '[', '\\']);
+            if quotes == Quotes::Double || !splits {
+                pieces.extend(value.chars().map(Piece::Quoted));
+                return;
+            }
+        }
+        let piece = match (name, quotes) {
+            ("HOME", _) if is_first => Piece::Bare('~'),
+            ("PWD", _) if is_first => Piece::Bare('.'),
+            ("?" | "#" | "$" | "!", _) => Piece::Hole(Hole::Number),
+            ("@", _) | (_, Quotes::Without) => Piece::Hole(Hole::AnyWords),
+            (_, Quotes::Double) => Piece::Hole(Hole::OneWord),
+        };
+        pieces.push(piece);
+    }
+}
+
+/// Whether an expansion stands in double quotes, so that its value stays one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    Without,
+    Double,
+}
+
+/// What `{1..9}` gives.
+fn sequence(raw: &str) -> Hole {
+    let inside = raw.trim_start_matches('{').trim_end_matches('}');
+    let numbers = |text: &str| !text.is_empty() && text.chars().all(|it| it.is_ascii_digit());
+    match inside.split_once("..") {
+        Some((first, last)) if numbers(first) && numbers(last) => Hole::Number,
+        Some(_) | None => Hole::AnyWords,
     }
 }
 
@@ -191,13 +232,4 @@ fn quoted(raw: &str, pieces: &mut Vec<Piece>) -> Read<()> {
         return Err(Unclear::new("it hides a command where none is expected"));
     }
     Ok(())
-}
-
-/// A variable's value: known for those that say where we are, if they begin the word.
-fn variable(raw: &str, first: bool) -> Piece {
-    match raw {
-        "$HOME" | "${HOME}" if first => Piece::Bare('~'),
-        "$PWD" | "${PWD}" if first => Piece::Bare('.'),
-        _ => Piece::Hole,
-    }
 }

@@ -1,0 +1,105 @@
+//! The texts that a rule which denies or asks is held against: every command of a line, and whatever may be a
+//! command inside one.
+
+use crate::shell::{self, Script, Simple, Word};
+
+/// Programs whose words are never a command to run, so that a denied word among them is only a word.
+const RUNS_NO_OPERAND: &[&str] = &[
+    "git", "cargo", "apt", "apt-get", "brew", "dnf", "yum", "pacman", "apk", "pip", "pip3", "go",
+    "rustup", "mkdir", "touch", "cp", "mv", "rm", "ln", "chmod", "chown", "tee", "make", "gcc",
+    "g++", "cc", "clang", "rustc", "zip", "unzip", "kill", "pkill", "killall", "gh", "curl",
+    "wget", "sed", "export", "declare", "local", "printf", "test", "[", "[[",
+];
+
+/// Package managers, which run an operand only with these subcommands.
+const RUNS_WITH_VERB: &[(&str, &[&str])] = &[
+    ("npm", &["exec", "x"]),
+    ("pnpm", &["exec", "dlx"]),
+    ("yarn", &["exec", "dlx"]),
+    ("bun", &["x"]),
+];
+
+/// Most words of a command that are taken for the beginning of another.
+const MOST_STARTS: usize = 64;
+
+/// Every text that a rule which denies or asks is held against.
+pub(super) fn texts(line: &str, script: Option<&Script>) -> Vec<String> {
+    let mut all = vec![line.trim().to_owned()];
+    match script {
+        None => all.extend(shell::fragments(line)),
+        Some(script) => {
+            for command in script.all_commands() {
+                all.extend([command.text(), command.plain_text(), command.bare_text()]);
+                all.extend(git_texts(command));
+                all.extend(inner_texts(command));
+                // Which program runs is not known: any piece of the line may be it.
+                if !command.words.is_empty() && command.program().is_none() {
+                    all.extend(shell::fragments(line));
+                }
+            }
+        }
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// The commands that the words of a program may be, if it may run them: from each word on, and inside each word.
+fn inner_texts(command: &Simple) -> Vec<String> {
+    if !may_run_operands(command) || command.read_only().is_ok() {
+        return Vec::new();
+    }
+    let words: Vec<&str> =
+        command.words.iter().map(|word| word.plain().unwrap_or(&word.raw)).collect();
+    let mut all = Vec::new();
+    for (at, word) in words.iter().enumerate().skip(1).take(MOST_STARTS) {
+        let program = word.rsplit('/').next().unwrap_or(word);
+        let rest = words[at + 1..].join(" ");
+        all.push(format!("{program} {rest}").trim_end().to_owned());
+        if word.contains([' ', ';', '|', '&', '(', '`', '\n', '=']) {
+            all.extend(shell::fragments(&word.replace('=', " ")));
+        }
+    }
+    all
+}
+
+fn may_run_operands(command: &Simple) -> bool {
+    let Some(name) = command.program_name() else { return true };
+    let verb = command.arguments().first().and_then(Word::plain);
+    match RUNS_WITH_VERB.iter().find(|(program, _)| *program == name) {
+        Some((_, verbs)) => verb.is_some_and(|verb| verbs.contains(&verb)),
+        None => !RUNS_NO_OPERAND.contains(&name),
+    }
+}
+
+/// `git -C x -c a=b push` as `git push`: options before the subcommand do not hide it. An option that is not known may
+/// have a value or not, so both readings count. An alias that the line sets counts as what it stands for.
+fn git_texts(command: &Simple) -> Vec<String> {
+    if command.program_name() != Some("git") {
+        return Vec::new();
+    }
+    let words: Vec<&str> =
+        command.arguments().iter().map(|word| word.plain().unwrap_or(&word.raw)).collect();
+    let mut all = Vec::new();
+    let mut aliases = Vec::new();
+    let mut after_option = false;
+    for (at, word) in words.iter().enumerate() {
+        let setting = word.trim_start_matches("-c").trim_start_matches("--config-env=");
+        aliases.extend(setting.strip_prefix("alias.").and_then(|it| it.split_once('=')));
+        all.push(format!("git {}", words[at..].join(" ")));
+        let named = aliases.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
+        if let Some((_, value)) = named {
+            let rest = words[at + 1..].join(" ");
+            match value.strip_prefix('!') {
+                Some(shell_text) => all.extend(shell::fragments(&format!("{shell_text} {rest}"))),
+                None => all.push(format!("git {value} {rest}").trim_end().to_owned()),
+            }
+        }
+        // The first word that is neither an option nor a possible value of one is the subcommand.
+        if !after_option && !word.starts_with('-') {
+            break;
+        }
+        after_option = word.starts_with('-');
+    }
+    all
+}
