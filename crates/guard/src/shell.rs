@@ -40,6 +40,8 @@ pub struct Script {
     pub assignments: Vec<Assignment>,
     /// What may run code that the text does not show: reasons, not places.
     pub hazards: Vec<&'static str>,
+    /// Whether it holds a here-document or a here-string, which a program may read as commands.
+    pub has_document: bool,
 }
 
 /// A command with its words.

@@ -3,6 +3,7 @@
 use std::path::{Component, Path};
 
 use super::Policy;
+use super::denials::may_run_operands;
 use super::paths::{Folders, is_temporary};
 use super::run::{Known, Line};
 use crate::shell::{self, Meaning, Simple, Word};
@@ -33,6 +34,9 @@ const DEEP_SYSTEM: &[&str] = &[
     "nix",
 ];
 
+/// Programs that delete what they are given.
+const DELETES: &[&str] = &["rm", "rmdir", "shred", "unlink"];
+
 impl Policy {
     /// What a critical `rm` or `rmdir` of the line would delete.
     pub(super) fn critical(&self, line: &Line<'_>, known: Option<&Known<'_>>) -> Option<String> {
@@ -40,33 +44,101 @@ impl Policy {
             let folders = Folders::Lost;
             return shell::fragments(line.command).iter().find_map(|fragment| {
                 let mut words = fragment.split(' ');
-                words.next().filter(|it| matches!(*it, "rm" | "rmdir" | "shred" | "unlink"))?;
+                words.next().filter(|it| DELETES.contains(it))?;
                 words.find(|word| self.is_critical(word, &folders)).map(str::to_owned)
             });
         };
-        known.script.all_commands().into_iter().filter(|it| deletes(it)).find_map(|command| {
-            let is_recursive = is_recursive(command);
-            let operand = |word: &&Word| match &word.meaning {
-                Meaning::Plain(text) | Meaning::Pattern(text) => {
-                    self.is_critical(text, &known.folders)
-                }
-                // It begins with what is known, so that much decides.
-                Meaning::Anchored(text) => self.is_critical(text, &known.folders),
-                Meaning::Number => false,
-                Meaning::Unknown(rest) => {
-                    // An empty variable leaves what stands around it.
-                    (!rest.is_empty() && self.is_critical(rest, &known.folders))
-                        || self.may_be_critical(word, known, is_recursive)
-                }
-            };
-            command.arguments().iter().find(operand).map(|word| word.raw.clone())
+        known.script.all_commands().into_iter().find_map(|command| {
+            if deletes(command) {
+                return self.deleted(&command.words, known);
+            }
+            if command.program_name() == Some("find") {
+                return self.found_and_deleted(command, known);
+            }
+            // An unknown program may run the rest of its words.
+            let start = command.words.iter().skip(1).position(|it| {
+                it.plain().is_some_and(|it| DELETES.contains(&it.rsplit('/').next().unwrap_or(it)))
+            })?;
+            let runs = may_run_operands(command) && command.read_only().is_err();
+            runs.then(|| self.deleted(&command.words[start + 1..], known)).flatten()
         })
+    }
+
+    /// The first critical operand of a command that deletes.
+    fn deleted(&self, words: &[Word], known: &Known<'_>) -> Option<String> {
+        let is_recursive = words.iter().any(is_recursive_option);
+        let is_critical = |word: &&Word| match &word.meaning {
+            // Of an anchored word the beginning is known, and decides.
+            Meaning::Plain(text) | Meaning::Pattern(text) | Meaning::Anchored(text) => {
+                self.is_critical(text, &known.folders)
+            }
+            Meaning::Number => false,
+            Meaning::Unknown(rest) => {
+                // An empty variable leaves what stands around it.
+                (!rest.is_empty() && self.is_critical(rest, &known.folders))
+                    || self.may_be_critical(word, known, is_recursive)
+            }
+        };
+        words.iter().skip(1).find(is_critical).map(|word| word.raw.clone())
+    }
+
+    /// The first critical start point of a `find` that deletes what it finds. A test by name or age is enough for the
+    /// workspace, but not for the system.
+    fn found_and_deleted(&self, command: &Simple, known: &Known<'_>) -> Option<String> {
+        const TESTS: &[&str] = &[
+            "-name",
+            "-iname",
+            "-path",
+            "-ipath",
+            "-regex",
+            "-iregex",
+            "-wholename",
+            "-lname",
+            "-mtime",
+            "-mmin",
+            "-newer",
+            "-empty",
+            "-size",
+            "-atime",
+            "-ctime",
+            "-maxdepth",
+        ];
+        let words: Vec<&str> = command.arguments().iter().filter_map(Word::plain).collect();
+        let deletes = |it: &&str| DELETES.contains(&it.rsplit('/').next().unwrap_or(it));
+        if !words.contains(&"-delete") && !words.iter().any(deletes) {
+            return None;
+        }
+        let is_tested = words.iter().any(|it| TESTS.contains(it));
+        let starts: Vec<&Word> = command
+            .arguments()
+            .iter()
+            .take_while(|it| it.plain().is_none_or(|text| !text.starts_with(['-', '(', '!'])))
+            .collect();
+        let is_critical = |text: &str| {
+            let whole = self.is_critical(text, &known.folders);
+            let is_inside = || {
+                let spots = known.folders.locate(text, &self.fence).unwrap_or_default();
+                spots.iter().all(|spot| spot.inside)
+            };
+            whole && !(is_tested && is_inside())
+        };
+        if starts.is_empty() {
+            return is_critical(".").then(|| ".".to_owned());
+        }
+        let hit = |word: &&&Word| match &word.meaning {
+            Meaning::Plain(text) | Meaning::Pattern(text) | Meaning::Anchored(text) => {
+                is_critical(text)
+            }
+            Meaning::Number => false,
+            Meaning::Unknown(_) => word.variable().is_none(),
+        };
+        starts.iter().find(hit).map(|word| word.raw.clone())
     }
 
     /// Whether a word of unknown value may be a critical folder: a variable if the line gives it such a value,
     /// anything else (the output of a command, words of `xargs`) if the folder would go with all below it.
     fn may_be_critical(&self, word: &Word, known: &Known<'_>, is_recursive: bool) -> bool {
-        let Some(name) = plain_variable(&word.raw) else {
+        let Some(name) = word.variable() else {
             return is_recursive || word.raw.starts_with('~');
         };
         let set = known.script.assignments.iter().filter(|it| it.name == name);
@@ -97,25 +169,16 @@ impl Policy {
     }
 }
 
-/// The name of the variable that a word is, in quotes or not.
-fn plain_variable(raw: &str) -> Option<&str> {
-    let bare = raw.trim_matches('"').trim_end_matches('/');
-    let name = bare.strip_prefix('$')?;
-    let name = name.strip_prefix('{').and_then(|it| it.strip_suffix('}')).unwrap_or(name);
-    let is_name = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
-    (is_name && !name.is_empty()).then_some(name)
-}
-
 fn deletes(command: &Simple) -> bool {
-    matches!(command.program_name(), Some("rm" | "rmdir" | "shred" | "unlink"))
+    command.program_name().is_some_and(|name| DELETES.contains(&name))
 }
 
-fn is_recursive(command: &Simple) -> bool {
-    command.arguments().iter().any(|word| match word.plain() {
-        Some(text) if text.starts_with("--") => "--recursive".starts_with(text),
+fn is_recursive_option(word: &Word) -> bool {
+    match word.plain() {
+        Some(text) if text.starts_with("--") => text.len() > 2 && "--recursive".starts_with(text),
         Some(text) => text.starts_with('-') && text.contains(['r', 'R']),
         None => false,
-    })
+    }
 }
 
 /// The folder that is deleted as a whole or emptied: a path without its end that fits every name in it. `build/*.o`
@@ -171,8 +234,7 @@ fn is_system(path: &Path) -> bool {
         })
         .collect();
     match parts.as_slice() {
-        [] | [_] => true,
-        ["usr", "local", _] | ["var", "lib" | "log" | "cache", _] => true,
+        [] | [_] | ["usr", "local", _] | ["var", "lib" | "log" | "cache", _] => true,
         [first, _] => DEEP_SYSTEM.contains(first),
         [_, _, _, ..] => false,
     }

@@ -19,6 +19,10 @@ const RUNS_WITH_VERB: &[(&str, &[&str])] = &[
     ("bun", &["x"]),
 ];
 
+/// Subcommands of git that run what follows.
+const GIT_RUNS: &[&str] =
+    &["bisect", "rebase", "submodule", "filter-branch", "difftool", "mergetool", "hook"];
+
 /// Most words of a command that are taken for the beginning of another.
 const MOST_STARTS: usize = 64;
 
@@ -32,16 +36,31 @@ pub(super) fn texts(line: &str, script: Option<&Script>) -> Vec<String> {
                 all.extend([command.text(), command.plain_text(), command.bare_text()]);
                 all.extend(git_texts(command));
                 all.extend(inner_texts(command));
-                // Which program runs is not known: any piece of the line may be it.
-                if !command.words.is_empty() && command.program().is_none() {
-                    all.extend(shell::fragments(line));
-                }
+            }
+            if may_hide_commands(script) {
+                all.extend(shell::fragments(line));
             }
         }
     }
     all.sort();
     all.dedup();
     all
+}
+
+/// Whether a piece of the line may be a command although the syntax does not say so: which program runs is not known, or
+/// a program reads commands from its input.
+fn may_hide_commands(script: &Script) -> bool {
+    const READ_COMMANDS: &[&str] = &[
+        "sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "source", ".", "at", "batch", "xargs",
+        "parallel",
+    ];
+    let commands = script.all_commands();
+    let is_unknown = |it: &&&Simple| !it.words.is_empty() && it.program().is_none();
+    let reads_commands = |it: &&&Simple| {
+        it.wraps.is_none() && it.program_name().is_some_and(|name| READ_COMMANDS.contains(&name))
+    };
+    let has_document = script.has_document && commands.iter().any(|it| it.read_only().is_err());
+    has_document || commands.iter().any(|it| is_unknown(&it) || reads_commands(&it))
 }
 
 /// The commands that the words of a program may be, if it may run them: from each word on, and inside each word.
@@ -63,9 +82,14 @@ fn inner_texts(command: &Simple) -> Vec<String> {
     all
 }
 
-fn may_run_operands(command: &Simple) -> bool {
+pub(super) fn may_run_operands(command: &Simple) -> bool {
     let Some(name) = command.program_name() else { return true };
     let verb = command.arguments().first().and_then(Word::plain);
+    // Options in front of git's subcommand do not matter here.
+    if name == "git" {
+        let words = command.arguments().iter().filter_map(Word::plain);
+        return words.into_iter().any(|it| GIT_RUNS.contains(&it));
+    }
     match RUNS_WITH_VERB.iter().find(|(program, _)| *program == name) {
         Some((_, verbs)) => verb.is_some_and(|verb| verbs.contains(&verb)),
         None => !RUNS_NO_OPERAND.contains(&name),

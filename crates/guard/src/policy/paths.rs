@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use globset::GlobBuilder;
 
+use super::repository::discover;
 use crate::fence::{Fence, Spot};
 use crate::shell::{Meaning, Script, Simple, Word};
 
@@ -38,6 +39,13 @@ impl Folders {
                 .collect();
             let target = match operands.as_slice() {
                 [] => "~",
+                [one] if is_top_of_repository(one) => {
+                    let tops =
+                        folders.iter().filter_map(|it| discover(it)?.parent().map(Path::to_owned));
+                    let tops: Vec<PathBuf> = tops.collect();
+                    folders.extend(tops);
+                    continue;
+                }
                 [one] => match one.plain() {
                     Some(text) if text != "-" => text,
                     Some(_) | None => return Self::Lost,
@@ -67,6 +75,11 @@ impl Folders {
             }
         }
     }
+}
+
+/// `$(git rev-parse --show-toplevel)`, which is known without running it.
+fn is_top_of_repository(word: &Word) -> bool {
+    word.raw.trim_matches('"') == "$(git rev-parse --show-toplevel)"
 }
 
 fn join(folder: &Path, path: &str, fence: &Fence) -> PathBuf {

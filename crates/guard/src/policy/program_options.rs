@@ -19,6 +19,13 @@ const LONG: &[&str] = &[
     "ext-diff",
     "extcmd",
     "globalSetup",
+    "globalconfig",
+    "userconfig",
+    "prefix",
+    "rsync-path",
+    "unzip-command",
+    "sendmail-cmd",
+    "httpd",
     "hook",
     "hostname-bin",
     "import",
@@ -99,7 +106,10 @@ const LETTERS: &[(&str, &str)] = &[
     ("vim", "cSu"),
     ("nvim", "cSu"),
     ("make", "fEI"),
-    ("cargo", "Z"),
+    ("cargo", "ZC"),
+    ("rustc", "ZC"),
+    ("man", "PH"),
+    ("zip", "T"),
     ("sort", ""),
     ("fd", "xX"),
     ("fdfind", "xX"),
@@ -111,7 +121,19 @@ const LETTERS: &[(&str, &str)] = &[
 
 /// Subcommands that run what follows.
 const VERBS: &[(&str, &[&str])] = &[
-    ("git", &["filter-branch", "submodule", "bisect", "difftool", "mergetool", "hook", "config"]),
+    (
+        "git",
+        &[
+            "filter-branch",
+            "submodule",
+            "bisect",
+            "difftool",
+            "mergetool",
+            "hook",
+            "config",
+            "clone",
+        ],
+    ),
     ("npm", &["exec", "x", "config", "set"]),
     ("pnpm", &["exec", "dlx"]),
     ("yarn", &["exec", "dlx", "node"]),
@@ -121,6 +143,10 @@ const VERBS: &[(&str, &[&str])] = &[
 /// The word of a command that makes it run something else, or that may be such an option.
 pub(super) fn running_word(command: &Simple) -> Option<&str> {
     let name = command.program_name()?;
+    // Their argument is a program, which may run others.
+    if matches!(name, "sed" | "awk" | "gawk" | "mawk") && command.read_only().is_err() {
+        return command.words.first().map(|word| word.raw.as_str());
+    }
     let letters = LETTERS.iter().find(|(program, _)| *program == name).map_or("", |it| it.1);
     let verbs = VERBS.iter().find(|(program, _)| *program == name).map_or(&[][..], |it| it.1);
     let word = command.arguments().iter().find(|word| match &word.meaning {

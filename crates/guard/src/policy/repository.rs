@@ -17,7 +17,8 @@ impl Policy {
             let Some(folders) = self.folders_of(command, &known.folders) else { return true };
             folders.iter().any(|folder| {
                 let found = discover(folder);
-                found.is_some() && !own.contains(&found)
+                let is_inside = self.fence.roots().iter().any(|root| folder.starts_with(root));
+                if found.is_some() { !own.contains(&found) } else { !is_inside }
             })
         };
         let git = |it: &&Simple| it.program_name() == Some("git");
@@ -45,7 +46,7 @@ impl Policy {
 }
 
 /// The git folder that git finds from a folder: the first above it that has a `.git` or is one itself.
-fn discover(folder: &Path) -> Option<PathBuf> {
+pub(super) fn discover(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().find_map(|above| {
         let own = above.join(".git");
         if own.symlink_metadata().is_ok() {

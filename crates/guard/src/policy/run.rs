@@ -395,7 +395,7 @@ fn is_this_line(rule: &Rule, line: &str) -> bool {
 fn needs_exact_rule(command: &Simple) -> bool {
     match command.program_name() {
         Some("watch" | "setsid" | "ionice" | "flock") => true,
-        Some("find") => command.arguments().iter().any(|it| {
+        Some("find" | "fd" | "fdfind") => command.arguments().iter().any(|it| {
             let acts = ["-exec", "-ok", "-delete", "-fprint", "-fls"];
             match it.plain() {
                 Some(text) => acts.iter().any(|act| text.starts_with(act)),

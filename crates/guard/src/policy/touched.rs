@@ -46,6 +46,12 @@ impl Policy {
             {
                 return None;
             }
+            // So it does with secrets, unless a rule says more.
+            Meaning::Pattern(_) | Meaning::Number | Meaning::Anchored(_) | Meaning::Unknown(_)
+                if caged && redirect.direction == Direction::In && !self.has_file_rules() =>
+            {
+                return None;
+            }
             Meaning::Pattern(_) | Meaning::Number | Meaning::Anchored(_) | Meaning::Unknown(_) => {
                 return Some(Verdict::ask(format!(
                     "the target of `{raw}` is only known when the command runs"
@@ -53,7 +59,9 @@ impl Policy {
             }
         };
         let Some(spots) = known.folders.locate(text, &self.fence) else {
-            return Some(Verdict::ask(format!("which folder {raw} is in shows only when it runs")));
+            return Some(Verdict::ask(format!(
+                "the folder of `{raw}` is only known when the command runs"
+            )));
         };
         let mut verdicts = spots.iter().filter_map(|spot| match redirect.direction {
             Direction::In if is_system(&spot.real) => None,
@@ -101,11 +109,15 @@ impl Policy {
         if let Some(verdict) = outside.into_iter().find(|it| it.decision != Decision::Allow) {
             return Some(verdict);
         }
-        let ruled = self.rules.deny.iter().chain(&self.rules.ask).any(Rule::is_about_files);
-        if named.unknown && (ruled || self.cage == CageState::Missing) {
-            return Some(Verdict::ask("which files it reads shows only when it runs"));
+        if named.unknown && (self.has_file_rules() || self.cage == CageState::Missing) {
+            return Some(Verdict::ask("which files it reads is only known when the command runs"));
         }
         self.closed_standing(command, &named.spots, known)
+    }
+
+    /// Whether a deny or ask rule is about files.
+    fn has_file_rules(&self) -> bool {
+        self.rules.deny.iter().chain(&self.rules.ask).any(Rule::is_about_files)
     }
 
     /// A reader that goes through folders meets the files a rule closes.

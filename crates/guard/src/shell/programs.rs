@@ -1,5 +1,8 @@
 //! The table of programs that only read (`data/read_only.txt`), and how a command's words are held against it.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::Word;
 
 /// The table; its head describes the format.
@@ -29,6 +32,8 @@ enum Operands<'t> {
     Numbers,
     /// Words that begin with `+`.
     Plus,
+    /// Anything but `@file`, which holds options.
+    NotAt,
     /// One of these words.
     Only(&'t str),
 }
@@ -70,28 +75,37 @@ enum Matched {
 /// The entry for a program or its subcommand, with the words that are left to check. Options in front of the
 /// subcommand have been checked.
 pub(super) struct Entry<'w> {
-    pub(super) program: Program<'static>,
+    pub(super) program: &'static Program<'static>,
     /// Name of the entry: the program, or program and subcommand.
     pub(super) name: String,
     /// The words after the program or the subcommand.
     pub(super) after: &'w [Word],
 }
 
+/// The table by name.
+static PROGRAMS: LazyLock<HashMap<&'static str, Program<'static>>> = LazyLock::new(|| {
+    let entries = records().filter_map(|(names, body)| Some((names, Program::parse(body)?)));
+    entries
+        .flat_map(|(names, program)| names.split(',').map(move |it| (it.trim(), program.clone())))
+        .collect()
+});
+
 /// Every name the table has an entry for.
 pub fn listed_programs() -> impl Iterator<Item = &'static str> {
-    records().flat_map(|(names, _)| names.split(',').map(str::trim))
+    PROGRAMS.keys().copied()
 }
 
 /// Whether any entry is about this program.
 pub(super) fn is_listed(program: &str) -> bool {
-    listed_programs().any(|name| name.split(' ').next() == Some(program))
+    PROGRAMS.contains_key(program)
+        || listed_programs().any(|name| name.split(' ').next() == Some(program))
 }
 
 /// Finds the entry for a command.
 pub(super) fn find<'w>(program: &str, arguments: &'w [Word]) -> Option<Entry<'w>> {
     let whole = lookup(program);
-    let is_umbrella = whole.as_ref().is_some_and(|it| it.has_subcommands);
-    let start = if is_umbrella { whole.as_ref()?.options_end(arguments)? } else { 0 };
+    let is_umbrella = whole.is_some_and(|it| it.has_subcommands);
+    let start = if is_umbrella { whole?.options_end(arguments)? } else { 0 };
     let rest = &arguments[start..];
     let verbs: Vec<&str> = rest.iter().take(2).map_while(Word::plain).collect();
     for count in (1..=verbs.len()).rev() {
@@ -107,9 +121,8 @@ pub(super) fn find<'w>(program: &str, arguments: &'w [Word]) -> Option<Entry<'w>
     whole.map(|entry| Entry { program: entry, name: program.to_owned(), after: arguments })
 }
 
-fn lookup(name: &str) -> Option<Program<'static>> {
-    let (_, body) = records().find(|(names, _)| names.split(',').any(|it| it.trim() == name))?;
-    Program::parse(body)
+fn lookup(name: &str) -> Option<&'static Program<'static>> {
+    PROGRAMS.get(name)
 }
 
 /// Names and body of each entry. A name list and a body may go over several lines.
@@ -227,6 +240,7 @@ impl<'t> Program<'t> {
     fn check_unknown(&self, word: &Word) -> Result<(), Mismatch> {
         let free = match self.operands {
             Operands::Any | Operands::Text => true,
+            Operands::NotAt => !word.raw.trim_start_matches(['"', '\'']).starts_with('@'),
             Operands::Numbers => word.is_number(),
             Operands::AtMost(_) | Operands::Plus | Operands::Only(_) => false,
         };
@@ -279,18 +293,30 @@ impl<'t> Program<'t> {
         })
     }
 
+    /// The characters that the attached value of an option may have; none for an option without a value, an empty
+    /// text for any value.
+    fn value_letters(&self, letter: char) -> Option<&'t str> {
+        self.options.iter().find_map(|it| {
+            let (name, allowed) = it.strip_prefix('-')?.split_once('=')?;
+            let mut name = name.chars();
+            (name.next() == Some(letter) && name.next().is_none()).then_some(allowed)
+        })
+    }
+
     /// Letters after one dash: each must be listed; the first that has a value takes the rest of the word.
     fn bundle(&self, text: &str) -> Option<Matched> {
         let mut names = Vec::new();
         let mut letters = text.chars().skip(1);
         while let Some(letter) = letters.next() {
             names.push(format!("-{letter}"));
-            if self.options.contains(&format!("-{letter}=").as_str()) {
-                return Some(Matched::Option { names, takes_next: letters.next().is_none() });
+            if let Some(allowed) = self.value_letters(letter) {
+                let value: String = letters.collect();
+                let fits = allowed.is_empty() || value.chars().all(|it| allowed.contains(it));
+                return fits.then_some(Matched::Option { names, takes_next: value.is_empty() });
             }
             let is_flag = self.options.iter().any(|it| {
                 let group = it.strip_prefix('-').filter(|it| !it.starts_with(['-', '#']));
-                group.is_some_and(|it| !it.ends_with('=') && it.contains(letter))
+                group.is_some_and(|it| !it.contains('=') && it.contains(letter))
             });
             if !is_flag {
                 return None;
@@ -308,6 +334,7 @@ impl<'t> Operands<'t> {
             "none" => Self::AtMost(0),
             "numbers" => Self::Numbers,
             "plus" => Self::Plus,
+            "not-at" => Self::NotAt,
             _ => match kind.strip_prefix("only=") {
                 Some(list) => Self::Only(list),
                 None => Self::AtMost(kind.parse().ok()?),
@@ -318,6 +345,7 @@ impl<'t> Operands<'t> {
     fn accepts(self, text: &str, count: usize) -> bool {
         match self {
             Self::Any | Self::Text => true,
+            Self::NotAt => !text.starts_with('@'),
             Self::AtMost(most) => count <= most || text == "--",
             Self::Numbers => {
                 let number = text.strip_prefix('%').unwrap_or(text);

@@ -17,7 +17,7 @@ mod git;
 mod sed;
 
 use super::programs::{self, Assurance, Mismatch};
-use super::{Assignment, Direction, Meaning, Script, Simple, Word, Wrap};
+use super::{Assignment, Direction, Meaning, Redirect, Script, Simple, Word, Wrap};
 
 /// Why a script may do more than read: one line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -133,7 +133,7 @@ impl Script {
             return Err(NotReadOnly::new(*hazard));
         }
         for redirect in &self.redirects {
-            check_redirect(redirect.direction, &redirect.target)?;
+            self.check_redirect(redirect)?;
         }
         if let Some(odd) = self.assignments.iter().find(|it| !is_harmless_in_shell(&it.name)) {
             return Err(changes_what_runs(odd));
@@ -146,15 +146,28 @@ impl Script {
     }
 }
 
-fn check_redirect(direction: Direction, target: &Word) -> Result<(), NotReadOnly> {
-    let plain = target.plain().unwrap_or_default();
-    let nowhere = ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&plain);
-    match direction {
-        Direction::Out if !nowhere => Err(NotReadOnly::new(format!("it writes to {}", target.raw))),
-        Direction::In if may_be_network(target) => {
-            Err(NotReadOnly::new(format!("`{}` may be a connection", target.raw)))
+impl Script {
+    fn check_redirect(&self, redirect: &Redirect) -> Result<(), NotReadOnly> {
+        let target = &redirect.target;
+        let nowhere = target
+            .plain()
+            .is_some_and(|it| ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&it));
+        match redirect.direction {
+            Direction::Out if !nowhere => {
+                Err(NotReadOnly::new(format!("it writes to {}", target.raw)))
+            }
+            Direction::In if may_be_network(target) && !self.is_file_variable(target) => {
+                Err(NotReadOnly::new(format!("`{}` may be a connection", target.raw)))
+            }
+            Direction::Out | Direction::In => Ok(()),
         }
-        Direction::Out | Direction::In => Ok(()),
+    }
+
+    /// Whether a word is a variable that the line gives no value which may be a connection.
+    fn is_file_variable(&self, word: &Word) -> bool {
+        let Some(name) = word.variable() else { return false };
+        let mut values = self.assignments.iter().filter(|it| it.name == name).peekable();
+        values.peek().is_some() && values.all(|it| !may_be_network(&it.value))
     }
 }
 
@@ -177,7 +190,8 @@ impl Simple {
             None => check_program(name, self.arguments()),
             Some(wrapped) => match wrapped.wrap {
                 Wrap::Transparent | Wrap::Reparsed | Wrap::AppendsWords if name != "nohup" => {
-                    wrapped.inner.read_only()
+                    // Without a sandbox nothing that starts a program runs unasked.
+                    Ok(wrapped.inner.read_only()?.max(Assurance::Checked))
                 }
                 Wrap::PerFile => {
                     let own = find::proof(self.arguments())?;

@@ -32,7 +32,7 @@ pub(super) fn read(text: &str) -> Result<Script, Unclear> {
     }
     // A variable that is set once has a known value; that is known only when all of the line has been read.
     let first = walk(text, root, Constants::default())?;
-    let constants = Constants::of(&first.script);
+    let constants = Constants::of(&first.script, &first.updated);
     let walked = if constants.is_empty() { first } else { walk(text, root, constants)? };
     let mut script = walked.script;
     if walked.evaluated.iter().any(|name| !constants::is_numeric(name, &script)) {
@@ -42,7 +42,13 @@ pub(super) fn read(text: &str) -> Result<Script, Unclear> {
 }
 
 fn walk<'t>(text: &'t str, root: Node<'_>, constants: Constants) -> Read<Walk<'t>> {
-    let mut walk = Walk { text, script: Script::default(), constants, evaluated: Vec::new() };
+    let mut walk = Walk {
+        text,
+        script: Script::default(),
+        constants,
+        evaluated: Vec::new(),
+        updated: Vec::new(),
+    };
     walk.check_cover(root)?;
     walk.statements(root)?;
     Ok(walk)
@@ -65,6 +71,8 @@ struct Walk<'t> {
     constants: Constants,
     /// Variables whose value arithmetic evaluates.
     evaluated: Vec<String>,
+    /// Variables that arithmetic counts up or down from the value they have.
+    updated: Vec<String>,
 }
 
 /// What a word or statement yields while it is read.
@@ -166,19 +174,18 @@ impl<'t> Walk<'t> {
 
     fn loop_over(&mut self, node: Node<'_>) -> Read<()> {
         let mut cursor = node.walk();
+        let variable = node.child_by_field_name("variable");
+        let name = variable.map(|it| self.raw(it).to_owned()).unwrap_or_default();
         let mut words = Vec::new();
         for value in node.children_by_field_name("value", &mut cursor) {
             words.extend(self.word(value)?);
         }
-        let variable = node.child_by_field_name("variable");
-        let name = variable.map(|it| self.raw(it).to_owned()).unwrap_or_default();
-        let value = match words.as_slice() {
-            [only] => only.clone(),
-            [] => Word::unknown(""),
-            several if several.iter().all(Word::is_number) => Word::number(""),
-            _ => Word::unknown(""),
-        };
-        self.script.assignments.push(Assignment { name, value });
+        if words.is_empty() {
+            words.push(Word::unknown(""));
+        }
+        for value in words {
+            self.script.assignments.push(Assignment { name: name.clone(), value });
+        }
         self.body(node)
     }
 
@@ -264,6 +271,7 @@ impl<'t> Walk<'t> {
         match node.kind() {
             "file_redirect" => self.file_redirect(node),
             "herestring_redirect" => {
+                self.script.has_document = true;
                 for child in children(node) {
                     if child.is_named() && child.kind() != "file_descriptor" {
                         self.word(child)?;
@@ -334,6 +342,7 @@ impl<'t> Walk<'t> {
             }
         }
         document.check()?;
+        self.script.has_document = true;
         Ok(extra)
     }
 
@@ -352,6 +361,9 @@ impl<'t> Walk<'t> {
             None => Word::exactly(""),
             Some(array) if array.kind() == "array" => {
                 for item in children(array).into_iter().filter(Node::is_named) {
+                    if self.raw(item).starts_with('[') {
+                        return Err(Unclear::new("an array's index may run code"));
+                    }
                     self.word(item)?;
                 }
                 Word::unknown(self.raw(array))
@@ -406,6 +418,9 @@ impl<'t> Walk<'t> {
                 "test_operator" => words.push(Word::exactly(self.raw(child))),
                 "regex" | "extglob_pattern" => {
                     self.nested(child)?;
+                    if !expansion::is_plain_pattern(self.raw(child)) {
+                        return Err(Unclear::new("a pattern may do more than match"));
+                    }
                     words.push(Word::unknown(self.raw(child)));
                 }
                 _ if !child.is_named() => words.push(Word::exactly(self.raw(child))),
@@ -449,6 +464,12 @@ impl<'t> Walk<'t> {
         for name in found.sets {
             let value = Word::number("");
             self.script.assignments.push(Assignment { name: name.to_owned(), value });
+        }
+        for name in found.updates {
+            if !super::is_harmless_in_shell(name) {
+                push_once(&mut self.script.hazards, "arithmetic sets a variable");
+            }
+            self.updated.push(name.to_owned());
         }
         self.evaluated.extend(found.reads.into_iter().map(str::to_owned));
         Ok(())

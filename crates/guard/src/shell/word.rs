@@ -78,6 +78,16 @@ impl Word {
         }
     }
 
+    /// The name of the variable that the word is, in quotes or not. Arguments of a script (`$1`) are none.
+    pub(crate) fn variable(&self) -> Option<&str> {
+        let bare = self.raw.trim_matches('"').trim_end_matches('/');
+        let name = bare.strip_prefix('$')?;
+        let name = name.strip_prefix('{').and_then(|it| it.strip_suffix('}')).unwrap_or(name);
+        let is_name = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+            && !name.starts_with(|it: char| it.is_ascii_digit());
+        (is_name && !name.is_empty()).then_some(name)
+    }
+
     /// Whether it is a number, known or not.
     pub(super) fn is_number(&self) -> bool {
         match &self.meaning {
@@ -100,7 +110,8 @@ impl Word {
 
     /// The word with quotes only where the shell needs them.
     pub(super) fn quoted(&self) -> String {
-        let Some(text) = self.plain() else { return self.raw.clone() };
+        let is_variable = self.raw.contains('$') && !self.raw.contains("$'");
+        let Some(text) = self.plain().filter(|_| !is_variable) else { return self.raw.clone() };
         let harmless = |it: char| it.is_alphanumeric() || "-_./:=@%+,~^".contains(it);
         if !text.is_empty() && text.chars().all(harmless) {
             text.to_owned()

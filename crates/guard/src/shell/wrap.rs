@@ -190,13 +190,24 @@ fn unwrap_prefix(prefix: &Prefix, arguments: &[Word]) -> Unwrapped {
     let options = Options { flags: prefix.flags, valued: prefix.valued, long: prefix.long };
     let start = if numeric { 1 } else { options.end(arguments)? } + prefix.skip;
     match arguments.get(start..).filter(|rest| !rest.is_empty()) {
-        Some(rest) => Ok(Some((prefix.wrap, one(rest.to_vec())))),
+        Some(rest) => {
+            let mut words = rest.to_vec();
+            if prefix.name == "parallel" {
+                words.push(Word::unknown("…"));
+            }
+            Ok(Some((prefix.wrap, one(words))))
+        }
         None => Ok(None),
     }
 }
 
 /// `bash -c TEXT`: options may also follow `-c`; the text is the first word after them.
 fn unwrap_shell(arguments: &[Word], depth: usize) -> Unwrapped {
+    if let [only] = arguments
+        && matches!(only.plain(), Some("--version" | "--help"))
+    {
+        return Ok(None);
+    }
     let mut wrap = Wrap::Reparsed;
     let mut has_text = false;
     let mut words = arguments.iter().peekable();
@@ -331,31 +342,30 @@ fn unwrap_xargs(arguments: &[Word]) -> Unwrapped {
     };
     let start = options.end(arguments)?;
     let (own, rest) = arguments.split_at(start);
-    let text = |it: &Word| it.plain().unwrap_or_default().to_owned();
-    // `-E` and `-a` change what is read, not what runs; the others are the usual ones.
     let wrap = if own.is_empty() { Wrap::Transparent } else { Wrap::AppendsWords };
     let mut words = if rest.is_empty() { vec![Word::exactly("echo")] } else { rest.to_vec() };
-    let replaces = own.iter().map(text).any(|it| {
-        it.starts_with("--replace")
-            || (it.starts_with('-') && !it.starts_with("--") && it.contains('I'))
-    });
-    if replaces {
-        // Any word may hold the text that is replaced, the program's name too.
-        words.iter_mut().skip(1).for_each(|word| *word = Word::unknown(word.raw.clone()));
-        let marks: Vec<String> = own.iter().map(text).collect();
-        let may_hold = |name: &str| {
-            marks.iter().any(|mark| {
-                let mark = mark.trim_start_matches("--replace=").trim_start_matches("-I");
-                mark.is_empty() || name.contains(mark)
-            }) && !marks.iter().any(|mark| mark == "{}" || mark == "-I{}")
-        };
-        let odd = words[0].plain().is_none_or(|it| it.contains(['{', '}', '%']) || may_hold(it));
-        if odd {
-            words[0] = Word::unknown(words[0].raw.clone());
-        }
+    if let Some(mark) = replaced_mark(own) {
+        let holds = |word: &Word| word.plain().is_none_or(|it| it.contains(mark));
+        words
+            .iter_mut()
+            .filter(|word| holds(word))
+            .for_each(|word| *word = Word::unknown(word.raw.clone()));
     }
     words.push(Word::unknown("…"));
     Ok(Some((wrap, one(words))))
+}
+
+/// The text that `xargs -I` replaces.
+fn replaced_mark(options: &[Word]) -> Option<&str> {
+    let texts: Vec<&str> = options.iter().filter_map(Word::plain).collect();
+    texts.iter().enumerate().find_map(|(at, text)| {
+        if let Some(rest) = text.strip_prefix("--replace") {
+            return Some(rest.strip_prefix('=').or(texts.get(at + 1).copied()).unwrap_or("{}"));
+        }
+        let bundle = text.strip_prefix('-').filter(|it| !it.starts_with('-'))?;
+        let (_, attached) = bundle.split_once('I')?;
+        if attached.is_empty() { texts.get(at + 1).copied() } else { Some(attached) }
+    })
 }
 
 fn unwrap_find(arguments: &[Word]) -> Option<(Wrap, Script)> {

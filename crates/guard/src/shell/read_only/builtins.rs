@@ -22,7 +22,7 @@ pub(super) fn proof(name: &str, command: &Simple) -> Option<Proof> {
         "printf" => printf(arguments),
         "set" => set(arguments),
         "command" if command.wraps.is_none() => lookup(arguments),
-        "env" if arguments.is_empty() => Ok(Assurance::Inert),
+        "env" if arguments.is_empty() => Ok(Assurance::Checked),
         _ => return None,
     };
     let sets =
@@ -48,6 +48,8 @@ fn declaration(command: &Simple, flags: &[&str], may_set: fn(&str) -> bool) -> P
                 }
                 continue;
             }
+            // A value in brackets is a list, whose indexes are evaluated.
+            Some(text) if text.contains("=(") => return Err(unsure(program, word)),
             Some(text) => text.split('=').next().unwrap_or(text),
             None => return Err(unsure(program, word)),
         };
@@ -302,6 +304,8 @@ pub(super) fn tar(arguments: &[Word]) -> Proof {
         "full-time",
         "numeric-owner",
         "auto-compress",
+        "version",
+        "help",
     ];
     let refused =
         |word: &str| NotReadOnly::new(format!("`tar {word}` may do more than list an archive"));
@@ -316,7 +320,7 @@ pub(super) fn tar(arguments: &[Word]) -> Proof {
         let letters = match text.strip_prefix('-') {
             Some(long) if long.starts_with('-') => {
                 let name = long.trim_start_matches('-').split('=').next().unwrap_or_default();
-                lists |= name == "list";
+                lists |= matches!(name, "list" | "version" | "help");
                 if !LONG.contains(&name) || text.contains(':') {
                     return Err(refused(text));
                 }

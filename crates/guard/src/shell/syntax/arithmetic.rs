@@ -8,8 +8,10 @@
 pub(super) struct Arithmetic<'t> {
     /// Names whose value is evaluated.
     pub(super) reads: Vec<&'t str>,
-    /// Names that get a number.
+    /// Names that get a number before anything else is done with them.
     pub(super) sets: Vec<&'t str>,
+    /// Names that change, starting from the value they have.
+    pub(super) updates: Vec<&'t str>,
 }
 
 /// Reads the text between the brackets; none if it holds more than numbers, names and operators.
@@ -33,7 +35,8 @@ pub(super) fn read(text: &str) -> Option<Arithmetic<'_>> {
         }
     }
     if has_assignment(text) {
-        found.sets.clone_from(&found.reads);
+        let (sets, updates) = found.reads.iter().partition(|name| is_set_first(text, name));
+        (found.sets, found.updates) = (sets, updates);
     }
     Some(found)
 }
@@ -61,6 +64,13 @@ fn split_name(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
+/// Whether the expression begins by giving a name a number: `i = 0`.
+fn is_set_first(text: &str, name: &str) -> bool {
+    let rest = text.trim_start().strip_prefix(name).map(str::trim_start);
+    let value = rest.and_then(|it| it.strip_prefix('=')).map(str::trim);
+    value.is_some_and(|it| !it.is_empty() && it.chars().all(|digit| digit.is_ascii_digit()))
+}
+
 /// Whether an operator assigns: `=` outside of comparisons, `++` or `--`.
 fn has_assignment(text: &str) -> bool {
     let compared = text.replace("==", "").replace("!=", "").replace("<=", "").replace(">=", "");
@@ -80,8 +90,9 @@ mod tests {
     fn names_are_found_and_assignments_noticed() {
         let found = read(" i + $n * ${m} + ${#x} + 0x1f ").unwrap();
         assert_eq!((found.reads, found.sets), (vec!["i", "n", "m"], vec![]));
-        assert_eq!(read("i++").unwrap().sets, ["i"]);
+        assert_eq!(read("i++").unwrap().updates, ["i"]);
         assert_eq!(read("i = 3").unwrap().sets, ["i"]);
+        assert_eq!(read("i = j").unwrap().sets, Vec::<&str>::new());
         assert!(read("i <= 3 && i != 4").unwrap().sets.is_empty());
     }
 

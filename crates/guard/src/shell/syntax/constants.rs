@@ -37,16 +37,17 @@ pub(super) struct Constants(HashMap<String, String>);
 
 impl Constants {
     /// The constants of a line. None if anything but plain assignments may set a variable.
-    pub(super) fn of(script: &Script) -> Self {
+    pub(super) fn of(script: &Script, updated: &[String]) -> Self {
         let all = assignments(script);
-        let odd = script.commands.iter().any(|it| has_setter(it)) || !script.hazards.is_empty();
+        let odd = script.commands.iter().any(has_setter) || !script.hazards.is_empty();
         if odd || all.iter().any(|it| it.name == "IFS") {
             return Self::default();
         }
         let mut known = HashMap::new();
         for assignment in &script.assignments {
             let once = all.iter().filter(|it| it.name == assignment.name).count() == 1;
-            if let Some(text) = assignment.value.plain().filter(|_| once) {
+            let is_fixed = once && !updated.contains(&assignment.name);
+            if let Some(text) = assignment.value.plain().filter(|_| is_fixed) {
                 known.insert(assignment.name.clone(), text.to_owned());
             }
         }

@@ -61,6 +61,17 @@ fn has_plain_variables(text: &str) -> bool {
     text.match_indices('$').all(|(at, _)| text[at + 1..].starts_with(starts_name))
 }
 
+/// Whether a pattern holds no expansion but plain variables. A `$` may also be the end of the text.
+pub(super) fn is_plain_pattern(raw: &str) -> bool {
+    let harmless =
+        |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | ')' | '|' | '"' | '\'');
+    !raw.contains('`')
+        && raw.match_indices('$').all(|(at, _)| {
+            let rest = &raw[at + 1..];
+            rest.is_empty() || rest.starts_with(harmless)
+        })
+}
+
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|it| it.is_ascii_digit())
 }
