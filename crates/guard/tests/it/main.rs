@@ -10,6 +10,8 @@ mod cage_kernel;
 mod cage_work;
 mod commands;
 mod confined;
+#[cfg(target_os = "linux")]
+mod differential;
 mod fence;
 mod net;
 mod parsers;
