@@ -18,8 +18,9 @@ use tripwire::{Arena, Harm, Trip};
 
 /// Lines generated without `CAIMAN_SOAK`.
 const LINES: usize = 5_000;
-/// Lines that run under one `strace`; starting it costs as much as some lines.
-const BATCH: usize = 120;
+/// Lines that are judged together; those that are allowed run under one `strace`, whose start costs as much as some
+/// lines.
+const BATCH: usize = 240;
 /// Lines before the one at which the wire tripped that may have left the process that did it.
 const BACKGROUND: usize = 4;
 /// Failures that are shrunk and reported; with more, the first ones are enough to start with.
@@ -189,58 +190,78 @@ fn the_tripwire_sees_harm_and_nothing_else() {
     }
 }
 
+/// What the workers share.
+struct Campaign {
+    generator: Generator,
+    known: HashSet<String>,
+    wanted: usize,
+    allowed: usize,
+    ran: usize,
+    failures: Vec<Failure>,
+}
+
+impl Campaign {
+    /// The next lines, none of them twice; nothing when there are enough.
+    fn next_batch(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        while self.known.len() < self.wanted && lines.len() < BATCH {
+            let line = self.generator.line();
+            if self.known.insert(line.clone()) {
+                lines.push(line);
+            }
+        }
+        lines
+    }
+}
+
+/// Judges and runs batches until there are no more.
+fn work(campaign: &Mutex<Campaign>, worker: &Worker) {
+    loop {
+        let lines = campaign.lock().unwrap().next_batch();
+        if lines.is_empty() {
+            return;
+        }
+        let mut allowed: Vec<String> =
+            lines.into_iter().filter(|line| worker.allows(line)).collect();
+        let judged_read_only = allowed.len();
+        allowed.retain(|line| !is_held(line));
+        let room_for = {
+            let mut campaign = campaign.lock().unwrap();
+            campaign.allowed += judged_read_only;
+            campaign.ran += allowed.len();
+            REPORTED.saturating_sub(campaign.failures.len())
+        };
+        let failures = worker.failures(&allowed, room_for);
+        campaign.lock().unwrap().failures.extend(failures);
+    }
+}
+
 #[test]
 fn lines_that_run_unasked_do_no_harm_in_a_real_bash() {
     let Some(first) = Arena::new() else { return };
     let wanted = number("CAIMAN_SOAK").map_or(LINES, |soak| soak.max(LINES));
     let seed = number("CAIMAN_SEED").unwrap_or(wanted);
     let start = Instant::now();
-    let next = Mutex::new((Generator::new(seed as u64), HashSet::new(), 0_usize));
-    let failures = Mutex::new(Vec::new());
-    let counts = Mutex::new((0_usize, 0_usize));
-    let arenas = [Some(first), Arena::new()];
+    let campaign = Mutex::new(Campaign {
+        generator: Generator::new(seed as u64),
+        known: HashSet::new(),
+        wanted,
+        allowed: 0,
+        ran: 0,
+        failures: Vec::new(),
+    });
     std::thread::scope(|scope| {
-        for arena in arenas.into_iter().flatten() {
-            scope.spawn(|| {
-                let worker = Worker { room: Room::new(), arena };
-                loop {
-                    let lines: Vec<String> = {
-                        let (generator, seen, made) = &mut *next.lock().unwrap();
-                        let mut lines = Vec::new();
-                        while *made < wanted && lines.len() < BATCH * 2 {
-                            let line = generator.line();
-                            if seen.insert(line.clone()) {
-                                *made += 1;
-                                lines.push(line);
-                            }
-                        }
-                        lines
-                    };
-                    if lines.is_empty() {
-                        return;
-                    }
-                    let allowed: Vec<String> =
-                        lines.into_iter().filter(|line| worker.allows(line)).collect();
-                    let run: Vec<String> =
-                        allowed.iter().filter(|line| !is_held(line)).cloned().collect();
-                    {
-                        let mut counts = counts.lock().unwrap();
-                        counts.0 += allowed.len();
-                        counts.1 += run.len();
-                    }
-                    let room_for = REPORTED.saturating_sub(failures.lock().unwrap().len());
-                    let found = worker.failures(&run, room_for);
-                    failures.lock().unwrap().extend(found);
-                }
-            });
+        for arena in [Some(first), Arena::new()].into_iter().flatten() {
+            let worker = Worker { room: Room::new(), arena };
+            let campaign = &campaign;
+            scope.spawn(move || work(campaign, &worker));
         }
     });
-    let (allowed, ran) = *counts.lock().unwrap();
+    let Campaign { allowed, ran, failures, .. } = campaign.into_inner().unwrap();
     let seconds = start.elapsed().as_secs();
     say(&format!(
         "differential: {wanted} lines (seed {seed}), {allowed} judged read-only, {ran} run, {seconds} s\n"
     ));
-    let failures = failures.into_inner().unwrap();
     let texts: Vec<String> = failures.iter().take(REPORTED).map(Failure::text).collect();
     let count = failures.len();
     assert!(failures.is_empty(), "{count} allowed lines did harm:\n{}", texts.join("\n"));

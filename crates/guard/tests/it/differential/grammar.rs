@@ -328,7 +328,7 @@ impl Generator {
                 3 => {
                     let line = self.table_line(5);
                     let others: Vec<&str> = line.split(' ').collect();
-                    words[index] = self.pick(&others).to_owned();
+                    self.pick(&others).clone_into(&mut words[index]);
                 }
                 4 => words.insert(index, self.pick(PIECES).to_owned()),
                 5 => words[index].push_str(self.pick(PIECES)),

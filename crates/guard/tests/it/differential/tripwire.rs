@@ -126,8 +126,7 @@ impl Arena {
         if lines.is_empty() {
             return Ok(Vec::new());
         }
-        let text: String = lines.iter().map(|line| format!("{line}\0")).collect();
-        fs::write(self.file("lines"), text).unwrap();
+        fs::write(self.file("lines"), lines.join("\0") + "\0").unwrap();
         drop(fs::remove_file(self.file("trace")));
         let timeout = Duration::from_secs(20 + 2 * lines.len() as u64);
         self.script("setup.sh", &[], timeout)?;
