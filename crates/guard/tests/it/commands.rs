@@ -61,6 +61,15 @@ impl Report {
     }
 }
 
+/// Says everything that is wrong before the first assertion ends the test.
+fn assert_both(asks: &Report, allows: &Report) {
+    if !asks.wrong.is_empty() && !allows.wrong.is_empty() {
+        say(&format!("asked about without need: {}\n", allows.text()));
+    }
+    asks.assert_none_wrong();
+    allows.assert_few_wrong();
+}
+
 /// What is wrong if the line does not get this decision.
 fn expect(room: &Room, wanted: Decision, taint: &Taint) -> impl Fn(&str) -> Option<String> {
     move |line| {
@@ -167,8 +176,7 @@ fn only_programs_without_dangerous_options_run_unasked_without_a_sandbox() {
             if section.title == "asks" { (&mut asks, Ask) } else { (&mut allows, Allow) };
         report.check(section.title, &section.lines, expect(&room, wanted, &Taint::Clean));
     }
-    asks.assert_none_wrong();
-    allows.assert_few_wrong();
+    assert_both(&asks, &allows);
 }
 
 /// Checks sections titled `ask RULE` and `allow RULE`.
@@ -184,8 +192,7 @@ fn check_allow_rules(sections: Vec<tables::Section>, taint: &Taint) {
             allows.check(section.title, &section.lines, expect(&room, Allow, taint));
         }
     }
-    asks.assert_none_wrong();
-    allows.assert_few_wrong();
+    assert_both(&asks, &allows);
 }
 
 #[test]
@@ -231,8 +238,7 @@ fn deny_rules_see_through_everything() {
         let lines = generated::wrapped_around(&[command]);
         denied.check(&format!("wrapped {command}"), &lines, expect(&room, Deny, &Taint::Clean));
     }
-    denied.assert_none_wrong();
-    kept.assert_none_wrong();
+    assert!(denied.wrong.is_empty() && kept.wrong.is_empty(), "{}\n{}", denied.text(), kept.text());
 }
 
 #[test]
@@ -244,8 +250,7 @@ fn bypass_asks_about_critical_deletes() {
             if section.title == "asks" { (&mut asks, Ask) } else { (&mut allows, Allow) };
         report.check(section.title, &section.lines, expect(&room, wanted, &Taint::Clean));
     }
-    asks.assert_none_wrong();
-    allows.assert_few_wrong();
+    assert_both(&asks, &allows);
 }
 
 #[test]
