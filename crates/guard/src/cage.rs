@@ -31,7 +31,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use base::Env;
 
@@ -65,7 +65,7 @@ pub enum Reach {
 pub struct Cage {
     bounds: Bounds,
     namespace: Option<Namespace>,
-    prepared: OnceLock<Result<Arc<system::Prepared>, CageError>>,
+    prepared: Mutex<Option<Arc<system::Prepared>>>,
 }
 
 /// Why a cage cannot be built.
@@ -120,7 +120,7 @@ pub(crate) struct Wrapper {
 impl Cage {
     /// A cage with these bounds, by the best means this system has.
     pub fn new(bounds: Bounds) -> Self {
-        Self { bounds, namespace: None, prepared: OnceLock::new() }
+        Self { bounds, namespace: None, prepared: Mutex::default() }
     }
 
     /// The same with one kind of namespace, whatever this system would choose. For those who want to know
@@ -155,11 +155,14 @@ impl Cage {
 
     /// The steps of one child into the cage.
     pub(crate) fn entry(&self) -> Result<Entry, CageError> {
-        let prepared = self.prepared.get_or_init(|| {
-            make_temp(&self.bounds.temp)?;
-            system::Prepared::new(&self.bounds, self.namespace).map(Arc::new)
-        });
-        prepared.clone().map(Entry::new)
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(prepared) = prepared.as_ref().filter(|prepared| prepared.has_room()) {
+            return Ok(Entry::new(prepared.clone()));
+        }
+        make_temp(&self.bounds.temp)?;
+        let made = Arc::new(system::Prepared::new(&self.bounds, self.namespace)?);
+        *prepared = Some(made.clone());
+        Ok(Entry::new(made))
     }
 
     /// The program that cages, where the system has one.

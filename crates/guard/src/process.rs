@@ -7,6 +7,8 @@ mod env;
 mod foreground;
 mod keeper;
 mod launch;
+#[cfg(target_os = "linux")]
+mod rehearse;
 mod start;
 mod stream;
 mod terminal;
@@ -32,7 +34,14 @@ pub use end::kill_marked;
 pub use env::{child_env, child_env_with, is_secret_name};
 pub use foreground::foreground;
 pub use launch::harden;
+#[cfg(target_os = "linux")]
+pub(crate) use rehearse::rehearse;
+#[cfg(target_os = "linux")]
+pub(crate) use start::Supervision;
 pub use stream::{Input, Output};
+
+/// How long a child that was killed is waited for before protected places are looked at.
+const SETTLING: Duration = Duration::from_millis(200);
 
 /// A child to start.
 #[derive(Debug, Clone)]
@@ -76,6 +85,8 @@ pub struct Child {
     group: Pid,
     /// Whether nobody of its session is left, so that its number may belong to somebody else by now.
     gone: bool,
+    /// Whether the child itself has ended.
+    has_ended: bool,
     terminals: Terminals,
     sweep: Option<Sweep>,
     /// What it prints, error included unless that is apart. Ends when the last process that holds it has ended.
@@ -141,6 +152,7 @@ impl Command {
             inner,
             group,
             gone: false,
+            has_ended: false,
             terminals: self.stdio,
             sweep,
             output: Some(output),
@@ -241,27 +253,45 @@ impl Child {
     /// called again.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         let status = self.inner.wait().await?;
-        self.gone = self.gone || !end::has_members(self.group, self.terminals);
+        self.has_ended = true;
+        let is_empty = self.inner.is_empty();
+        let is_empty = is_empty.unwrap_or_else(|| !end::has_members(self.group, self.terminals));
+        self.gone = self.gone || is_empty;
         Ok(status)
     }
 
-    /// Whether nobody of its session was left when [`Child::wait`] last returned.
+    /// Waits until nothing is left of a sandboxed child, descendants in other sessions included. Never returns
+    /// for a child without a sandbox: nobody can tell what became of its descendants.
+    pub async fn all_ended(&mut self) -> io::Result<()> {
+        self.inner.all_ended().await?;
+        self.gone = true;
+        Ok(())
+    }
+
+    /// Whether nobody of its session was left when [`Child::wait`] last returned; for a sandboxed child, whether
+    /// none of its descendants was.
     pub fn is_gone(&self) -> bool {
         self.gone
     }
 
     /// Asks the whole group to end, as Ctrl-C would.
     pub fn interrupt(&self) {
-        if !self.gone {
+        if !self.gone && self.may_signal_group() {
             end::signal(self.group, Signal::INT);
         }
     }
 
-    /// Ends the whole session, at once.
+    /// Ends the whole session, at once; in a sandbox, every descendant.
     pub fn kill(&self) {
-        if !self.gone {
+        if !self.gone && !self.inner.end_all() {
             end::signal(self.group, Signal::KILL);
         }
+    }
+
+    /// Whether the number of the group is still its own. The supervisor of a sandboxed child takes it off the books
+    /// while descendants elsewhere live on.
+    fn may_signal_group(&self) -> bool {
+        !self.has_ended || !self.inner.is_supervised()
     }
 
     /// Interrupts, waits at most `grace`, then kills whoever is left and takes the child off the system's
@@ -299,6 +329,10 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         self.kill();
+        if self.sweep.is_some() && !self.gone {
+            // Until the last one has ended, it may make what is about to be looked for.
+            self.inner.settle(SETTLING);
+        }
         for swept in self.sweep() {
             tracing::warn!(place = %swept.place.display(), "a command made a protected place");
         }

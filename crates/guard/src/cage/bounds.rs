@@ -34,7 +34,7 @@ pub enum Network {
 }
 
 /// Folders for everybody's temporary files.
-const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
+const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
 
 /// Doors to programs that do what they are told and are in no cage: containers, desktop, agents.
 const DOORS: &[&str] = &[

@@ -1,4 +1,4 @@
-//! The cage on Linux: Landlock and seccomp always, a mount namespace where one can be had.
+//! The cage on Linux: Landlock and seccomp always, namespaces for mounts, processes and IPC where they can be had.
 //!
 //! Landlock keeps writes inside and takes devices, TCP and signals to strangers away, but it cannot except a
 //! place from a folder it allows, and it knows nothing of `chmod`. The namespace does both: all is
@@ -17,19 +17,28 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Bounds, Cage, CageError, Namespace, Stage, Wrapper};
-use filter::Filter;
+use filter::{Filter, Others};
 use mounts::View;
+
+use crate::process::Supervision;
 
 pub(super) use probe::probe;
 
 /// What the kernel needs to cage a child, made once for all of them.
 pub(crate) struct Prepared {
+    namespace: Namespace,
     view: Option<View>,
     ruleset: OwnedFd,
     filter: Filter,
+    uses: AtomicU32,
 }
+
+/// How many children one ruleset serves. Each adds rules for what is mounted for it alone, and all rules are copied
+/// for every child.
+const USES: u32 = 64;
 
 /// The way of one child into the cage.
 pub(crate) struct Entry(Arc<Prepared>);
@@ -48,12 +57,21 @@ impl Prepared {
         Self::with(bounds, status.namespace)
     }
 
+    /// Whether another child can use it; counts that child.
+    pub(super) fn has_room(&self) -> bool {
+        self.uses.fetch_add(1, Ordering::Relaxed) < USES
+    }
+
     /// The same, without asking what this system can do.
     fn with(bounds: &Bounds, namespace: Namespace) -> Result<Self, CageError> {
         let view = View::plan(bounds, namespace)?;
         let ruleset = rules::ruleset(bounds, namespace)?;
-        let filter = Filter::new(bounds.network)?;
-        Ok(Self { view, ruleset, filter })
+        let others = match namespace {
+            Namespace::Privileged | Namespace::User => Others::Hidden,
+            Namespace::None => Others::Visible,
+        };
+        let filter = Filter::new(bounds.network, others)?;
+        Ok(Self { namespace, view, ruleset, filter, uses: AtomicU32::new(0) })
     }
 }
 
@@ -62,15 +80,27 @@ impl Entry {
         Self(prepared)
     }
 
-    /// Whether a child has to change who may look into its memory.
-    pub(crate) fn changes_memory(&self) -> bool {
-        self.0.view.as_ref().is_some_and(View::needs_own_files)
+    /// How a child and its descendants are held together.
+    pub(crate) fn supervision(&self) -> Supervision {
+        match self.0.namespace {
+            Namespace::Privileged => Supervision::Namespace,
+            Namespace::User => Supervision::UserNamespace,
+            Namespace::None => Supervision::Subreaper,
+        }
+    }
+
+    /// Says who we are in a new user namespace. Runs in the child: system calls only.
+    pub(crate) fn become_user(&self) -> Result<(), (Stage, io::Error)> {
+        let view = self.0.view.as_ref();
+        view.map_or(Ok(()), View::become_user).map_err(|error| (Stage::Namespace, error))
     }
 
     /// Everything but the filter. Runs in the child: system calls only.
     pub(crate) fn enter(&self, folder: &CStr) -> Result<(), (Stage, io::Error)> {
         if let Some(view) = &self.0.view {
             view.enter()?;
+            rules::add_private(self.0.ruleset.as_raw_fd(), view)
+                .map_err(|error| (Stage::Landlock, error))?;
             // The folder we were in is still the one beneath the mounts.
             system::change_folder(folder).map_err(|error| (Stage::Mounts, error))?;
         }

@@ -8,6 +8,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 
 use super::start::Failed;
+#[cfg(target_os = "linux")]
+use super::start::Supervision;
 use super::{Command, SpawnError, Terminals};
 use crate::cage::{Entry, Stage};
 
@@ -32,7 +34,7 @@ enum Ctty {
 pub(super) enum Memory {
     /// Ours, while we wait.
     Borrowed,
-    /// A copy: it changes who may look into it.
+    /// A copy: whoever makes a user namespace changes who may look into it.
     Copied,
 }
 
@@ -54,6 +56,14 @@ pub(super) fn prepare(command: &Command) -> Result<Steps, SpawnError> {
 }
 
 impl Steps {
+    /// The steps into a sandbox, with nothing else.
+    #[cfg(target_os = "linux")]
+    pub(super) fn into(entry: Entry) -> io::Result<Self> {
+        let folder = CString::new("/")?;
+        let parent = rustix::process::getpid().as_raw_nonzero().get();
+        Ok(Self { folder, terminal: Ctty::None, parent, entry: Some(entry) })
+    }
+
     /// Takes the steps. Runs in the child: system calls only.
     pub(super) fn run(&self) -> Result<(), Failed> {
         let failed = |(stage, error): (Stage, io::Error)| Failed { stage: Some(stage), error };
@@ -62,7 +72,11 @@ impl Steps {
         if let Some(entry) = &self.entry {
             entry.enter(&self.folder).map_err(failed)?;
         }
-        die_with(self.parent)?;
+        match self.entry {
+            // The supervisor may have another number here, and ends us in any case.
+            Some(_) => die_with(None)?,
+            None => die_with(Some(self.parent))?,
+        }
         hide_descriptors();
         if let Some(entry) = &self.entry {
             entry.seal().map_err(failed)?;
@@ -70,13 +84,26 @@ impl Steps {
         Ok(())
     }
 
-    /// Whose memory they can run on.
+    /// Whose memory a supervisor can run on.
     #[cfg(target_os = "linux")]
     pub(super) fn memory(&self) -> Memory {
-        match &self.entry {
-            Some(entry) if entry.changes_memory() => Memory::Copied,
-            Some(_) | None => Memory::Borrowed,
+        match self.supervision() {
+            Some(Supervision::UserNamespace) => Memory::Copied,
+            Some(Supervision::Namespace | Supervision::Subreaper) | None => Memory::Borrowed,
         }
+    }
+
+    /// How the descendants are held together; not at all without a cage.
+    #[cfg(target_os = "linux")]
+    pub(super) fn supervision(&self) -> Option<Supervision> {
+        self.entry.as_ref().map(Entry::supervision)
+    }
+
+    /// Says who we are in a user namespace of our own. Runs in the child: system calls only.
+    #[cfg(target_os = "linux")]
+    pub(super) fn become_user(&self) -> Result<(), Failed> {
+        let failed = |(stage, error): (Stage, io::Error)| Failed { stage: Some(stage), error };
+        self.entry.as_ref().map_or(Ok(()), |entry| entry.become_user().map_err(failed))
     }
 }
 
@@ -138,16 +165,17 @@ fn default_signals() {
 /// credentials takes the request back.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "system calls in the child; nothing else is allowed there")]
-fn die_with(parent: libc::pid_t) -> io::Result<()> {
+fn die_with(parent: Option<libc::pid_t>) -> io::Result<()> {
     // SAFETY: plain numbers.
     check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
     // SAFETY: no arguments. The parent may have ended before we asked.
-    if unsafe { libc::getppid() } == parent { Ok(()) } else { Err(errno(libc::ESRCH)) }
+    let is_there = parent.is_none_or(|parent| unsafe { libc::getppid() } == parent);
+    if is_there { Ok(()) } else { Err(errno(libc::ESRCH)) }
 }
 
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, reason = "the same signature as on Linux")]
-fn die_with(_parent: libc::pid_t) -> io::Result<()> {
+fn die_with(_parent: Option<libc::pid_t>) -> io::Result<()> {
     Ok(())
 }
 

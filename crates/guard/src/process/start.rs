@@ -3,7 +3,11 @@
 #[cfg(target_os = "linux")]
 mod borrowed;
 #[cfg(target_os = "linux")]
+mod raw;
+#[cfg(target_os = "linux")]
 mod running;
+#[cfg(target_os = "linux")]
+mod supervised;
 #[cfg(target_os = "linux")]
 use borrowed as system;
 
@@ -24,7 +28,17 @@ use crate::cage::Stage;
 pub(super) use copied::Running;
 #[cfg(target_os = "linux")]
 pub(super) use running::Running;
+#[cfg(target_os = "linux")]
+pub(crate) use supervised::Supervision;
 pub(super) use system::{prepare_thread, start};
+
+/// Starts a sandboxed child that is expected to fail on its last step; should it start, it is killed. Needs no
+/// runtime.
+#[cfg(target_os = "linux")]
+pub(super) fn try_start(start: Start) -> Result<(), Failed> {
+    let Some(kind) = start.steps.supervision() else { return Ok(()) };
+    supervised::start(start, kind).map(|supervisor| supervisor.end_and_wait())
+}
 
 /// All that is needed to start a child.
 pub(super) struct Start {
@@ -49,6 +63,14 @@ pub(super) struct Failed {
     pub(super) stage: Option<Stage>,
     /// What the system said.
     pub(super) error: io::Error,
+}
+
+#[cfg(target_os = "linux")]
+impl Failed {
+    /// The namespaces of a sandboxed child could not be made.
+    fn of_namespace(error: io::Error) -> Self {
+        Self { stage: Some(Stage::Namespace), error }
+    }
 }
 
 impl From<io::Error> for Failed {

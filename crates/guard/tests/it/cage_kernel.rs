@@ -19,7 +19,13 @@ const ATTACKS: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mqueue.h>
 #include <sys/ioctl.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -121,6 +127,43 @@ int main(int argc, char **argv) {
             result = sendmsg(pair[0], &message, 0);
         } else result = connect(socket(AF_UNIX, SOCK_STREAM, 0), (void *)&to, size);
     }
+    if (!strncmp(what, "datagram-", 9)) {
+        /* A message with a descriptor to a path, from each type of socket that needs no connection. */
+        struct sockaddr_un to = {.sun_family = AF_UNIX};
+        strcpy(to.sun_path, argv[2]);
+        int type = what[9] == 'r' ? SOCK_RAW : what[9] == 'p' ? SOCK_PACKET : what[9] == 's' ? SOCK_RDM : SOCK_DGRAM;
+        int pair[2] = {-1, -1};
+        if (strstr(what, "-pair")) socketpair(AF_UNIX, type, 0, pair); else pair[0] = socket(AF_UNIX, type, 0);
+        char control[CMSG_SPACE(sizeof(int))] = {0};
+        struct iovec part = {"x", 1};
+        struct msghdr message = {&to, sizeof to, &part, 1, control, sizeof control};
+        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+        head->cmsg_level = SOL_SOCKET; head->cmsg_type = SCM_RIGHTS; head->cmsg_len = CMSG_LEN(sizeof(int));
+        int file = 0;
+        memcpy(CMSG_DATA(head), &file, sizeof file);
+        result = sendmsg(pair[0], &message, 0);
+        if (result == -1) result = sendto(pair[0], "x", 1, 0, (void *)&to, sizeof to);
+    }
+    if (!strcmp(what, "socket")) result = socket(number(argv[2]), number(argv[3]), number(argv[4]));
+    if (!strcmp(what, "socketpair")) { int pair[2]; result = socketpair(number(argv[2]), number(argv[3]), 0, pair); }
+    if (!strcmp(what, "shm")) {
+        int id = shmget(number(argv[2]), 0, 0);
+        result = id == -1 ? -1 : (shmat(id, 0, 0) == (void *)-1 ? -1 : 0);
+    }
+    if (!strcmp(what, "shm-id")) result = shmat(number(argv[2]), 0, 0) == (void *)-1 ? -1 : 0;
+    if (!strcmp(what, "msg")) result = msgget(number(argv[2]), 0);
+    if (!strcmp(what, "sem")) result = semget(number(argv[2]), 1, 0);
+    if (!strcmp(what, "mq")) result = mq_open(argv[2], O_WRONLY);
+    if (!strcmp(what, "priority")) result = setpriority(PRIO_PROCESS, number(argv[2]), 19);
+    if (!strcmp(what, "priority-group")) result = setpriority(PRIO_PGRP, number(argv[2]), 19);
+    if (!strcmp(what, "affinity")) {
+        cpu_set_t set;
+        CPU_ZERO(&set); CPU_SET(0, &set);
+        result = sched_setaffinity(number(argv[2]), sizeof set, &set);
+    }
+    if (!strcmp(what, "scheduler")) { struct sched_param none = {0}; result = sched_setscheduler(number(argv[2]), 3, &none); }
+    if (!strcmp(what, "io-priority")) result = syscall(SYS_ioprio_set, 1, number(argv[2]), 3 << 13);
+    if (!strcmp(what, "priority-self")) result = setpriority(PRIO_PROCESS, 0, 5);
     if (!strcmp(what, "listen")) {
         struct sockaddr_in at = {.sin_family = AF_INET};
         int socket_ = socket(AF_INET, SOCK_STREAM, 0);
@@ -144,8 +187,12 @@ fn build() -> Option<PathBuf> {
     let id = std::process::id();
     let (source, program) = (folder.join(format!("{id}.c")), folder.join(format!("attacks-{id}")));
     std::fs::write(&source, ATTACKS).unwrap();
-    let compiled =
-        std::process::Command::new("gcc").arg("-w").arg("-o").args([&program, &source]).status();
+    let compiled = std::process::Command::new("gcc")
+        .arg("-w")
+        .arg("-o")
+        .args([&program, &source])
+        .arg("-lrt")
+        .status();
     std::fs::remove_file(&source).unwrap();
     match compiled {
         Ok(status) if status.success() => {
@@ -249,6 +296,111 @@ async fn sockets_of_other_programs_cannot_be_reached() {
         assert_refused(&Den { kind: Some(kind), ..Den::new() }, &attempts).await;
         let network = Den { kind: Some(kind), ..Den::reaching(Reach::Network) };
         assert_refused(&network, &[format!("abstract {name}")]).await;
+    }
+}
+
+#[tokio::test]
+async fn no_datagram_leaves_by_any_type_of_socket() {
+    for kind in kinds() {
+        for reach in [Reach::ReadOnly, Reach::Workspace, Reach::Network] {
+            let den = Den { kind: Some(kind), ..Den::reaching(reach) };
+            let place = den.path("work/src/datagram");
+            let receiver = std::os::unix::net::UnixDatagram::bind(&place).unwrap();
+            receiver.set_nonblocking(true).unwrap();
+            let kinds = ["d", "r", "s", "p", "d-pair", "r-pair", "s-pair", "p-pair"];
+            let attempts = kinds.map(|it| format!("datagram-{it} {}", place.display()));
+            assert_refused(&den, &attempts).await;
+            assert!(receiver.recv(&mut [0]).is_err(), "{kind:?} {reach:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn only_sockets_that_programs_need_can_be_made() {
+    let Some(program) = attacks() else { return };
+    // AF_UNIX raw, AF_NETLINK audit and user sockets, AF_PACKET, AF_TIPC, AF_ALG, AF_VSOCK.
+    let refused = ["1 3 0", "16 3 9", "16 3 2", "17 3 0", "30 4 0", "38 5 0", "40 1 0", "2 3 1"];
+    for kind in kinds() {
+        let den = Den { kind: Some(kind), ..Den::reaching(Reach::Network) };
+        assert_refused(&den, &refused.map(|it| format!("socket {it}"))).await;
+        let pairs = ["1 2", "1 3", "30 1", "30 5"].map(|it| format!("socketpair {it}"));
+        assert_refused(&den, &pairs).await;
+        for allowed in ["1 1 0", "1 5 0", "2 1 0", "2 2 0", "10 1 0", "10 2 0", "16 3 0"] {
+            den.run(&format!("{} socket {allowed}", program.display())).await.ok();
+        }
+    }
+}
+
+/// Shared memory, a queue and a semaphore of the test, gone with it.
+struct Foreign {
+    memory: i32,
+    queue: i32,
+    semaphore: i32,
+}
+
+#[expect(unsafe_code, reason = "there is no safe call for System V objects")]
+impl Foreign {
+    fn make(key: i32) -> Self {
+        // SAFETY: plain numbers.
+        unsafe {
+            Self {
+                memory: libc::shmget(key, 4096, libc::IPC_CREAT | 0o666),
+                queue: libc::msgget(key, libc::IPC_CREAT | 0o666),
+                semaphore: libc::semget(key, 1, libc::IPC_CREAT | 0o666),
+            }
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "there is no safe call for System V objects")]
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        // SAFETY: plain numbers; nothing is read or written.
+        unsafe {
+            libc::shmctl(self.memory, libc::IPC_RMID, std::ptr::null_mut());
+            libc::msgctl(self.queue, libc::IPC_RMID, std::ptr::null_mut());
+            libc::semctl(self.semaphore, 0, libc::IPC_RMID);
+        }
+    }
+}
+
+#[tokio::test]
+async fn shared_memory_of_other_programs_cannot_be_reached() {
+    let key = i32::try_from(std::process::id()).unwrap();
+    let foreign = Foreign::make(key);
+    assert!(foreign.memory >= 0 && foreign.queue >= 0 && foreign.semaphore >= 0);
+    let name = format!("/dev/shm/caiman-test-{key}");
+    std::fs::write(&name, "# original").unwrap();
+    let attempts = [
+        format!("shm {key}"),
+        format!("shm-id {}", foreign.memory),
+        format!("msg {key}"),
+        format!("sem {key}"),
+    ];
+    for kind in kinds() {
+        let den = Den::of(kind);
+        assert_refused(&den, &attempts).await;
+        for attempt in ["cat NAME", "echo x >> NAME"] {
+            let ran = den.run(&attempt.replace("NAME", &name)).await;
+            assert!(!ran.text.contains("original"), "{kind:?} {attempt}: {ran:?}");
+        }
+        let made = format!("/dev/shm/caiman-inside-{key}");
+        den.run(&format!("echo x > {made}")).await;
+        assert!(!std::path::Path::new(&made).exists(), "{kind:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&name).unwrap(), "# original");
+    std::fs::remove_file(&name).unwrap();
+}
+
+#[tokio::test]
+async fn other_programs_keep_their_priority() {
+    let Some(program) = attacks() else { return };
+    let ours = std::process::id();
+    let changes = ["priority", "priority-group", "affinity", "scheduler", "io-priority"];
+    for kind in kinds() {
+        let den = Den::of(kind);
+        assert_refused(&den, &changes.map(|it| format!("{it} {ours}"))).await;
+        den.run(&format!("{} priority-self", program.display())).await.ok();
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use guard::cage::Namespace;
 use guard::{Cage, Reach};
 
 use crate::cage_den::{Den, kinds};
@@ -33,8 +34,11 @@ const ORDINARY: &[&str] = &[
     "test \"$AGENT\" = caiman && test -d \"$TMPDIR\"",
     "git -C .. init -q work/repo && git -C repo status && rm -rf repo || true",
     "python3 -c 'import tempfile, subprocess; subprocess.run([\"true\"]); tempfile.TemporaryFile()'",
-    "python3 -c 'import multiprocessing.shared_memory as m; s = m.SharedMemory(create=True, size=9); s.unlink()'",
 ];
+
+/// What needs a `/dev/shm`: without namespaces there is none of one's own, so there is none at all.
+const SHARED_MEMORY: &str = "python3 -c 'import multiprocessing.shared_memory as m; \
+    s = m.SharedMemory(create=True, size=9); s.unlink()'";
 
 #[tokio::test]
 async fn ordinary_commands_work() {
@@ -46,6 +50,14 @@ async fn ordinary_commands_work() {
             let ran = den.run(&home).await;
             assert!(ran.status.success(), "{kind:?} {script}: {ran:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn shared_memory_works_where_it_can_be_private() {
+    for kind in kinds() {
+        let ran = Den::of(kind).run(&format!("export HOME=/root; {SHARED_MEMORY}")).await;
+        assert_eq!(ran.status.success(), kind != Namespace::None, "{kind:?} {ran:?}");
     }
 }
 

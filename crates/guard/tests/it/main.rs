@@ -7,6 +7,7 @@ mod cage_den;
 mod cage_escapes;
 mod cage_intruder;
 mod cage_kernel;
+mod cage_processes;
 mod cage_work;
 mod commands;
 mod confined;

@@ -33,7 +33,7 @@ fn state(pid: u32) -> Option<String> {
     Some(stat.rsplit_once(')')?.1.split_whitespace().next()?.to_owned())
 }
 
-async fn until(condition: impl Fn() -> bool, limit: Duration) -> bool {
+pub(crate) async fn until(condition: impl Fn() -> bool, limit: Duration) -> bool {
     let start = Instant::now();
     while start.elapsed() < limit {
         if condition() {
@@ -293,7 +293,7 @@ async fn starts_a_child_and_waits_to_be_killed() {
 }
 
 /// This very program, running one of the tests that are part of another.
-fn ourselves(test: &str) -> Command {
+pub(crate) fn ourselves(test: &str) -> Command {
     let mut ours = command("", Terminals::Output);
     ours.program = std::env::current_exe().unwrap().display().to_string();
     ours.args = ["--ignored", "--exact", test, "--nocapture"].map(str::to_owned).to_vec();

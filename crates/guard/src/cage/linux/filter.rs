@@ -89,6 +89,40 @@ const UNKNOWN: &[c_long] = &[
     libc::SYS_io_uring_register,
 ];
 
+/// Calls that reach shared memory, queues and semaphores of other programs by number or name. Only refused
+/// without an IPC namespace: in one of their own, processes find nothing of others.
+const SHARED_MEMORY: &[c_long] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
+/// Calls that change how another process is scheduled or where its memory lies, with the argument that names
+/// the process. The number 0 stands for the caller itself.
+const SCHEDULING: &[(c_long, u8)] = &[
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_migrate_pages, 0),
+    (libc::SYS_move_pages, 0),
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_set, 1),
+];
+
+/// Calls of [`SCHEDULING`] whose first argument may name all processes of a user, and the number that does.
+const WHOLE_USER: &[(c_long, u64)] = &[(libc::SYS_setpriority, 2), (libc::SYS_ioprio_set, 3)];
+
 /// What reaches other programs by a socket.
 const CONNECTING: &[c_long] =
     &[libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4];
@@ -108,14 +142,56 @@ const CLONE_NEWTIME: libc::c_int = 0x80;
 /// `ioctl` requests that type into a terminal, or paste into one.
 const TYPING: &[u64] = &[0x5412, 0x541c];
 
+/// The part of a socket's type that is the type; the rest are flags.
 const TYPE_MASK: u64 = 0xf;
+/// All types from here on are refused: no family has one.
+const UNUSED_TYPES: u64 = 0x8;
+
+/// Sockets of one family that may be made.
+struct AllowedSockets {
+    family: libc::c_int,
+    types: &'static [libc::c_int],
+    /// The only protocol, where not every one is harmless.
+    protocol: Option<u64>,
+}
+
+/// Sockets for pairs. No other type of this family: each of them sends without a connection.
+const LOCAL: AllowedSockets = AllowedSockets {
+    family: libc::AF_UNIX,
+    types: &[libc::SOCK_STREAM, libc::SOCK_SEQPACKET],
+    protocol: None,
+};
+
+const INTERNET: &[libc::c_int] = &[libc::SOCK_STREAM, libc::SOCK_DGRAM];
+
+/// Sockets with the network on. Netlink tells of interfaces and routes (protocol 0); its other protocols reach
+/// the kernel's inner parts, or other programs.
+const WITH_NETWORK: &[AllowedSockets] = &[
+    LOCAL,
+    AllowedSockets { family: libc::AF_INET, types: INTERNET, protocol: None },
+    AllowedSockets { family: libc::AF_INET6, types: INTERNET, protocol: None },
+    AllowedSockets {
+        family: libc::AF_NETLINK,
+        types: &[libc::SOCK_RAW, libc::SOCK_DGRAM],
+        protocol: Some(0),
+    },
+];
+
+/// Whether processes outside the sandbox can be named from inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Others {
+    /// A process and an IPC namespace hide them.
+    Hidden,
+    /// Nothing does, so the filter refuses what reaches them.
+    Visible,
+}
 
 impl Filter {
     /// The filter of a cage. One program, not three: the kernel compiles each for every child.
-    pub(super) fn new(network: Network) -> Result<Self, CageError> {
+    pub(super) fn new(network: Network, others: Others) -> Result<Self, CageError> {
         let failed = |why: String| CageError::Part { part: Stage::Filter, why };
-        let weighed = weighed(network).map_err(|error| failed(error.to_string()))?;
-        let index = Index::new(answers(network, &weighed));
+        let weighed = weighed(network, others).map_err(|error| failed(error.to_string()))?;
+        let index = Index::new(answers(network, others, &weighed));
         let mut program = index
             .program()
             .ok_or_else(|| failed(format!("no filter for {}", std::env::consts::ARCH)))?;
@@ -150,17 +226,18 @@ fn architecture() -> Built<TargetArch> {
 }
 
 /// What becomes of the calls that are not simply let through.
-fn answers(network: Network, weighed: &Rules) -> Vec<(u32, Answer)> {
+fn answers(network: Network, others: Others, weighed: &Rules) -> Vec<(u32, Answer)> {
     let connecting = if network == Network::Off { CONNECTING } else { &[] };
     let refused = NEVER.iter().chain(connecting).map(|call| (*call, Answer::Refused));
-    let unknown = UNKNOWN.iter().map(|call| (*call, Answer::Unknown));
+    let shared = if others == Others::Visible { SHARED_MEMORY } else { &[] };
+    let unknown = UNKNOWN.iter().chain(shared).map(|call| (*call, Answer::Unknown));
     let weighed = weighed.keys().map(|call| (*call, Answer::Weighed));
     let answers = refused.chain(unknown).chain(weighed);
     answers.filter_map(|(call, answer)| Some((u32::try_from(call).ok()?, answer))).collect()
 }
 
 /// Calls that are refused or not by their arguments.
-fn weighed(network: Network) -> Built<Rules> {
+fn weighed(network: Network, others: Others) -> Built<Rules> {
     let mut rules = Rules::new();
     let mut spaces = NEW_NAMESPACES.iter().map(|flag| has(*flag)).collect::<Built<Vec<_>>>()?;
     rules.insert(libc::SYS_clone, spaces.clone());
@@ -169,40 +246,56 @@ fn weighed(network: Network) -> Built<Rules> {
     let typing = TYPING.iter().map(|request| rule(&[when(1, SeccompCmpOp::Eq, *request)?]));
     rules.insert(libc::SYS_ioctl, typing.collect::<Built<_>>()?);
     // Limits of other processes; our own are asked for by the number 0.
-    let others = rule(&[
+    let limits = rule(&[
         when(0, SeccompCmpOp::Ne, 0)?,
         SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?,
     ])?;
-    rules.insert(libc::SYS_prlimit64, vec![others]);
-    rules.insert(libc::SYS_socket, sockets(network)?);
-    if network == Network::Off {
-        // A datagram socket needs no connection to send.
-        rules.insert(libc::SYS_socketpair, vec![datagram()?]);
+    rules.insert(libc::SYS_prlimit64, vec![limits]);
+    if others == Others::Visible {
+        for (call, argument) in SCHEDULING {
+            let other = rule(&[when(*argument, SeccompCmpOp::Ne, 0)?])?;
+            rules.entry(*call).or_default().push(other);
+        }
+        for (call, number) in WHOLE_USER {
+            let user = rule(&[when(0, SeccompCmpOp::Eq, *number)?])?;
+            rules.entry(*call).or_default().push(user);
+        }
     }
+    let allowed = match network {
+        Network::Off => &[LOCAL],
+        Network::On => WITH_NETWORK,
+    };
+    rules.insert(libc::SYS_socket, refused_sockets(allowed)?);
+    rules.insert(libc::SYS_socketpair, refused_sockets(&[LOCAL])?);
     Ok(rules)
 }
 
-/// Kinds of sockets that are refused: all but those for pairs, or all but the internet's.
-fn sockets(network: Network) -> Built<Vec<SeccompRule>> {
-    let other_than = |families: &[libc::c_int]| -> Built<SeccompRule> {
-        let not =
-            families.iter().map(|it| when(0, SeccompCmpOp::Ne, u64::from(it.cast_unsigned())));
-        rule(&not.collect::<Built<Vec<_>>>()?)
-    };
-    match network {
-        Network::Off => Ok(vec![other_than(&[libc::AF_UNIX])?, datagram()?]),
-        Network::On => {
-            Ok(vec![other_than(&[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK])?])
+/// The rules that refuse every socket that is not on the list.
+fn refused_sockets(allowed: &[AllowedSockets]) -> Built<Vec<SeccompRule>> {
+    let number = |number: libc::c_int| u64::from(number.cast_unsigned());
+    let is_type = |value: u64| when(1, SeccompCmpOp::MaskedEq(TYPE_MASK), value);
+    let families = allowed.iter().map(|it| when(0, SeccompCmpOp::Ne, number(it.family)));
+    let unused = when(1, SeccompCmpOp::MaskedEq(UNUSED_TYPES), UNUSED_TYPES)?;
+    let mut rules = vec![rule(&families.collect::<Built<Vec<_>>>()?)?, rule(&[unused])?];
+    for value in 0..UNUSED_TYPES {
+        let (with, without): (Vec<_>, Vec<_>) =
+            allowed.iter().partition(|it| it.types.iter().any(|kind| number(*kind) == value));
+        if with.is_empty() {
+            rules.push(rule(&[is_type(value)?])?);
+            continue;
+        }
+        for it in without {
+            let family = when(0, SeccompCmpOp::Eq, number(it.family))?;
+            rules.push(rule(&[family, is_type(value)?])?);
         }
     }
-}
-
-fn datagram() -> Built<SeccompRule> {
-    rule(&[when(
-        1,
-        SeccompCmpOp::MaskedEq(TYPE_MASK),
-        u64::from(libc::SOCK_DGRAM.cast_unsigned()),
-    )?])
+    for it in allowed {
+        if let Some(protocol) = it.protocol {
+            let family = when(0, SeccompCmpOp::Eq, number(it.family))?;
+            rules.push(rule(&[family, when(2, SeccompCmpOp::Ne, protocol)?])?);
+        }
+    }
+    Ok(rules)
 }
 
 fn has(flag: libc::c_int) -> Built<SeccompRule> {

@@ -5,15 +5,17 @@
 //! between a writable one and a protected place is mounted on itself.
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::system::{self, Kind, Link};
+use super::rules::PrivateRights;
+use super::system::{self, Access, Kind, Link};
 use crate::cage::{Bounds, CageError, Namespace, Stage};
 
 /// The mounts of a cage, as a plan that a child carries out.
@@ -24,7 +26,17 @@ pub(super) struct View {
     writable: Vec<CString>,
     places: Vec<Place>,
     covers: Covers,
+    /// Whether `/proc` is to show the processes of the sandbox only.
+    own_processes: bool,
+    /// Whether the child gets a `/dev/shm` of its own.
+    own_shared_memory: bool,
+    has_own_processes: AtomicBool,
+    has_own_shared_memory: AtomicBool,
+    rights: PrivateRights,
 }
+
+/// Where shared memory has names.
+pub(super) const SHARED_MEMORY: &CStr = c"/dev/shm";
 
 /// What is written to say that this user, and nobody else, exists in a user namespace.
 struct Identity {
@@ -90,31 +102,51 @@ impl View {
             writable: writable.iter().map(|path| c_path(path)).collect::<Result<_, _>>()?,
             places: places.into_iter().map(place).collect::<Result<_, CageError>>()?,
             covers: Covers::make(&covers)?,
+            own_processes: !is_covered_proc(),
+            // Whoever works there keeps it.
+            own_shared_memory: !writable.iter().any(|path| path.starts_with("/dev/shm")),
+            has_own_processes: AtomicBool::new(false),
+            has_own_shared_memory: AtomicBool::new(false),
+            rights: PrivateRights::known(),
         }))
     }
 
-    /// Whether a child must be able to look at itself in `/proc`, to say who it is.
-    pub(super) fn needs_own_files(&self) -> bool {
-        self.user.is_some()
+    /// Rights to what is mounted for one child.
+    pub(super) fn private_rights(&self) -> PrivateRights {
+        self.rights
+    }
+
+    /// Whether the last child got its own `/proc`. Children start one after the other.
+    pub(super) fn has_own_processes(&self) -> bool {
+        self.has_own_processes.load(Ordering::Relaxed)
+    }
+
+    /// Whether the last child got its own `/dev/shm`.
+    pub(super) fn has_own_shared_memory(&self) -> bool {
+        self.has_own_shared_memory.load(Ordering::Relaxed)
+    }
+
+    /// Says who we are in a user namespace that we were started in, then shuts our memory again. Runs in the child:
+    /// system calls only.
+    pub(super) fn become_user(&self) -> io::Result<()> {
+        let Some(user) = &self.user else { return Ok(()) };
+        system::allow_own_files()?;
+        system::write_file(c"/proc/self/setgroups", b"deny")?;
+        system::write_file(c"/proc/self/uid_map", &user.user)?;
+        system::write_file(c"/proc/self/gid_map", &user.group)?;
+        system::refuse_looks()
     }
 
     /// Carries the plan out. Runs in the child: system calls only.
     pub(super) fn enter(&self) -> Result<(), (Stage, io::Error)> {
-        self.leave().map_err(|error| (Stage::Namespace, error))?;
+        system::unshare(libc::CLONE_NEWNS | libc::CLONE_NEWIPC)
+            .map_err(|error| (Stage::Namespace, error))?;
         self.mount().map_err(|error| (Stage::Mounts, error))
-    }
-
-    fn leave(&self) -> io::Result<()> {
-        let Some(user) = &self.user else { return system::unshare(libc::CLONE_NEWNS) };
-        system::allow_own_files()?;
-        system::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS)?;
-        system::write_file(c"/proc/self/setgroups", b"deny")?;
-        system::write_file(c"/proc/self/uid_map", &user.user)?;
-        system::write_file(c"/proc/self/gid_map", &user.group)
     }
 
     fn mount(&self) -> io::Result<()> {
         system::make_private()?;
+        self.mount_own_processes();
         if !self.all_writable {
             // Copied before all becomes read-only, so that each keeps the options it has.
             let mut copies = [const { None }; WRITABLE_LIMIT];
@@ -128,7 +160,24 @@ impl View {
                 }
             }
         }
+        self.mount_own_shared_memory();
         self.places.iter().try_for_each(|place| self.treat(place))
+    }
+
+    /// A `/proc` for the process namespace. Where the kernel refuses it, as it does in some containers, the old one
+    /// stays: it shows processes that cannot be reached.
+    fn mount_own_processes(&self) {
+        let mounted =
+            self.own_processes && system::mount_new(c"proc", c"/proc", c"", Access::Read).is_ok();
+        self.has_own_processes.store(mounted, Ordering::Relaxed);
+    }
+
+    /// A `/dev/shm` of its own. Without one there is none: the old one is granted to nobody.
+    fn mount_own_shared_memory(&self) {
+        let options = c"mode=1777";
+        let mounted = self.own_shared_memory
+            && system::mount_new(c"tmpfs", SHARED_MEMORY, options, Access::Write).is_ok();
+        self.has_own_shared_memory.store(mounted, Ordering::Relaxed);
     }
 
     fn treat(&self, place: &Place) -> io::Result<()> {
@@ -180,6 +229,15 @@ fn unless_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
             _ => Err(error),
         },
     }
+}
+
+/// Whether something is mounted over parts of `/proc`, as containers do to hide them. A new one would show them.
+fn is_covered_proc() -> bool {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let places = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+    places
+        .filter_map(|place| place.strip_prefix("/proc/"))
+        .any(|below| below != "sys/fs/binfmt_misc")
 }
 
 impl Identity {

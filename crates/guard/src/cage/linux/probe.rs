@@ -1,16 +1,10 @@
 //! What this kernel lets us enforce: tried with a child that walks into a cage and goes no further.
 
-use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 
 use super::{Entry, Prepared, system};
-use crate::cage::{Bounds, CageError, Item, Namespace, State, Status};
-
-/// Said by a child that got all the way in.
-const ARRIVED: i32 = libc::ECANCELED;
+use crate::cage::{Bounds, Item, Namespace, State, Status};
 
 /// Tries the kinds of namespace, best first.
 pub(in crate::cage) fn probe() -> Status {
@@ -46,34 +40,14 @@ fn rehearse(namespace: Namespace) -> Result<(), String> {
     let bounds = Bounds { temp: temp.clone(), ..Bounds::default() };
     let outcome = super::super::make_temp(&temp)
         .and_then(|()| Prepared::with(&bounds, namespace))
-        .and_then(|prepared| send(prepared).map_err(|error| missing(&error)))
-        .map_err(|error| error.to_string());
+        .map_err(|error| error.to_string())
+        .and_then(|prepared| {
+            let entry = Entry(Arc::new(prepared));
+            crate::process::rehearse(entry).map_err(|error| error.to_string())
+        });
     // Best effort: an empty folder in the temporary folder does no harm.
     std::fs::remove_dir_all(&temp).ok();
     outcome
-}
-
-fn missing(error: &io::Error) -> CageError {
-    CageError::Missing { why: error.to_string() }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a child that never becomes a program")]
-#[expect(unsafe_code, reason = "there is no other way to act between fork and exec")]
-fn send(prepared: Prepared) -> io::Result<()> {
-    let entry = Entry(Arc::new(prepared));
-    let walk = move || -> io::Result<()> {
-        entry.enter(c"/").map_err(|(_, error)| error)?;
-        entry.seal().map_err(|(_, error)| error)?;
-        Err(io::Error::from_raw_os_error(ARRIVED))
-    };
-    let mut command = Command::new("/");
-    // SAFETY: the walk makes system calls on memory that was allocated before the fork.
-    unsafe { command.pre_exec(walk) };
-    match command.spawn() {
-        Ok(mut child) => child.wait().map(drop),
-        Err(error) if error.raw_os_error() == Some(ARRIVED) => Ok(()),
-        Err(error) => Err(error),
-    }
 }
 
 fn items(abi: u8, namespace: Namespace) -> Vec<Item> {

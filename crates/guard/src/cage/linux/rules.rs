@@ -2,14 +2,19 @@
 //! whatever its mounts.
 
 use std::fs;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+
+use libc::c_int;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetError, Scope, make_bitflags, path_beneath_rules,
 };
 
+use super::mounts::{SHARED_MEMORY, View};
+use super::system;
 use crate::cage::{Bounds, CageError, Namespace, Network, Stage};
 
 /// The newest rights we know; the crate leaves out what the kernel does not.
@@ -64,6 +69,41 @@ fn build(bounds: &Bounds, namespace: Namespace) -> Result<RulesetCreated, Rulese
         .add_rules(path_beneath_rules(readable, AccessFs::from_read(NEWEST)))?
         .add_rules(path_beneath_rules(writable, change()))?
         .add_rules(path_beneath_rules(DEVICES, use_device()))
+}
+
+/// Grants what is mounted for one child alone: its `/proc` and its `/dev/shm`. Rules name files, and these are there
+/// only once it has mounted them. Runs in the child: system calls only.
+pub(super) fn add_private(ruleset: c_int, view: &View) -> io::Result<()> {
+    let rights = view.private_rights();
+    if view.has_own_processes() {
+        system::add_rule(ruleset, c"/proc", rights.read)?;
+    }
+    if view.has_own_shared_memory() {
+        system::add_rule(ruleset, SHARED_MEMORY, rights.change)?;
+    }
+    Ok(())
+}
+
+/// Rights to what is mounted for one child, as the kernel's bits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PrivateRights {
+    read: u64,
+    change: u64,
+}
+
+impl PrivateRights {
+    /// The rights that this kernel knows.
+    pub(super) fn known() -> Self {
+        let known = match system::landlock_abi() {
+            0 | 1 => ABI::V1,
+            2 => ABI::V2,
+            3 | 4 => ABI::V3,
+            _ => ABI::V5,
+        };
+        let known = AccessFs::from_all(known);
+        let read = (AccessFs::from_read(NEWEST) & known).bits();
+        Self { read, change: (change() & known).bits() }
+    }
 }
 
 /// Rights to a writable place: everything but devices.

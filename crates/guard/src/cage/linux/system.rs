@@ -22,6 +22,13 @@ pub(super) enum Link {
     Target,
 }
 
+/// What can be done in a new file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    Write,
+}
+
 /// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -47,6 +54,51 @@ struct MountAttributes {
     clear: u64,
     propagation: u64,
     user_namespace: u64,
+}
+
+/// The kernel's `struct landlock_path_beneath_attr`.
+#[repr(C, packed)]
+struct PathBeneath {
+    access: u64,
+    parent: c_int,
+}
+
+/// Adds a rule about all below a folder to a ruleset.
+pub(super) fn add_rule(ruleset: c_int, path: &CStr, access: u64) -> io::Result<()> {
+    const PATH_BENEATH: c_uint = 1;
+    let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
+    // SAFETY: path and rule outlive the calls; the descriptor is closed by `Tree`.
+    unsafe {
+        let folder = Tree(libc::open(path.as_ptr(), flags));
+        check(folder.0.into())?;
+        let rule = PathBeneath { access, parent: folder.0 };
+        let call = libc::SYS_landlock_add_rule;
+        check(libc::syscall(call, ruleset, PATH_BENEATH, &raw const rule, 0))
+    }
+}
+
+/// Mounts a new file system of a kind that needs no device, read-only where nothing is to be written.
+pub(super) fn mount_new(
+    kind: &CStr,
+    path: &CStr,
+    options: &CStr,
+    access: Access,
+) -> io::Result<()> {
+    let read_only = if access == Access::Read { libc::MS_RDONLY } else { 0 };
+    let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC | read_only;
+    // SAFETY: the strings outlive the call.
+    check(
+        unsafe {
+            libc::mount(kind.as_ptr(), path.as_ptr(), kind.as_ptr(), flags, options.as_ptr().cast())
+        }
+        .into(),
+    )
+}
+
+/// Keeps others from looking into this process, as our own hardening does.
+pub(super) fn refuse_looks() -> io::Result<()> {
+    // SAFETY: plain numbers.
+    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) }.into())
 }
 
 /// Leaves the shared namespaces.

@@ -5,8 +5,7 @@
 //! changes nothing but its stack and the [`Board`], and gives the memory back by becoming the program. Its
 //! descriptors, its folder and its rights are its own from the beginning.
 //!
-//! One thing hangs on the memory itself: whether others may look into it. Who has to change that, to make a
-//! user namespace, gets a copy.
+//! Sandboxed children are started by a supervisor in between: see [`supervised`](super::supervised).
 
 use std::convert::Infallible;
 use std::ffi::{CString, OsString, c_char, c_void};
@@ -18,25 +17,37 @@ use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
 
 use rustix::process::{Pid, WaitOptions, waitpid};
 
-use super::{Failed, Running, Start};
+use super::{Failed, Running, Start, supervised};
 use crate::cage::Stage;
 use crate::process::keeper;
 use crate::process::launch::{Memory, Steps};
 
-/// The child's stack. Its steps need some 2 KB.
+/// A child's stack. Its steps need some 2 KB.
 const STACK_BYTES: usize = 64 * 1024;
+/// Two stacks: a supervisor and its program need one each.
+const DESK_BYTES: usize = 2 * STACK_BYTES;
 /// What runs a file that is no program and names none.
 const SHELL: &std::ffi::CStr = c"/bin/sh";
 
 /// Where a child that fails says why; ours and the child's, whether or not the memory is copied.
 #[derive(Debug)]
-struct Board {
+pub(super) struct Board {
     error: AtomicI32,
     stage: AtomicU8,
+    /// The number of a program that a supervisor has started, as we know it; 0 if it does not know.
+    pub(super) pid: AtomicI32,
 }
 
-/// Memory for one start: the board at its beginning, the stack from its end.
-struct Desk(*mut c_void);
+/// Memory for one start: the board at its beginning, two stacks, each from its end.
+#[derive(Debug)]
+pub(super) struct Desk(*mut c_void);
+
+#[expect(unsafe_code, reason = "the compiler cannot know where the pointer leads")]
+// SAFETY: the memory belongs to whoever has the desk, and is reached by nothing but system calls and atomics.
+unsafe impl Send for Desk {}
+#[expect(unsafe_code, reason = "the compiler cannot know where the pointer leads")]
+// SAFETY: as above; nothing is written through a shared desk.
+unsafe impl Sync for Desk {}
 
 /// What a child takes along.
 struct Errand {
@@ -45,7 +56,7 @@ struct Errand {
 }
 
 /// A start in the system's own types.
-struct Ready {
+pub(super) struct Ready {
     file: CString,
     args: Strings,
     /// The arguments of the shell, should the file be a script that does not say whose.
@@ -80,13 +91,16 @@ pub(in crate::process) fn prepare_thread() {
 
 /// Starts a child.
 pub(in crate::process) fn start(start: Start) -> Result<Running, Failed> {
+    if let Some(kind) = start.steps.supervision() {
+        return Ok(Running::supervised(supervised::start(start, kind)?)?);
+    }
     let ready = Ready::new(start)?;
     let pid = keeper::ask(move || launch(ready))??;
     Ok(Running::new(pid)?)
 }
 
 impl Ready {
-    fn new(start: Start) -> io::Result<Self> {
+    pub(super) fn new(start: Start) -> io::Result<Self> {
         let Start { file, args, env, folder, theirs, steps } = start;
         let file = CString::new(file.into_os_string().into_vec())?;
         let script = [SHELL.to_owned(), file.clone()].into_iter().map(Ok);
@@ -100,6 +114,16 @@ impl Ready {
             theirs,
             steps,
         })
+    }
+
+    /// Whose memory a supervisor can run on.
+    pub(super) fn memory(&self) -> Memory {
+        self.steps.memory()
+    }
+
+    /// Says who we are in a user namespace that is ours. Runs in the child: system calls only.
+    pub(super) fn become_user(&self) -> Result<(), Failed> {
+        self.steps.become_user()
     }
 
     /// Takes the steps and becomes the program. Runs in the child: system calls only.
@@ -128,12 +152,8 @@ impl Ready {
 #[expect(unsafe_code, reason = "the standard library copies memory as soon as there are steps")]
 fn launch(ready: Ready) -> Result<Pid, Failed> {
     let desk = Desk::new()?;
-    let memory = match ready.steps.memory() {
-        Memory::Borrowed => libc::CLONE_VM,
-        Memory::Copied => 0,
-    };
     let errand = Errand { start: ready, board: desk.board() };
-    let flags = memory | libc::CLONE_VFORK | libc::SIGCHLD;
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the stack is the child's alone, and it, the errand and the board outlive the child's use
     // of them: this thread goes on only when the child has left our memory.
     let pid = check(unsafe {
@@ -156,21 +176,27 @@ fn launch(ready: Ready) -> Result<Pid, Failed> {
 extern "C" fn run(errand: *mut c_void) -> libc::c_int {
     // SAFETY: it is the errand that `launch` holds, and nobody changes it.
     let errand = unsafe { &*errand.cast::<Errand>() };
-    let Err(failed) = errand.start.become_program();
     // SAFETY: the board outlives us.
-    unsafe { &*errand.board }.write(&failed);
+    run_program(&errand.start, unsafe { &*errand.board })
+}
+
+/// Becomes the program, or says on the board why not. Runs in the child: system calls only.
+#[expect(unsafe_code, reason = "system calls in the child; nothing else is allowed there")]
+pub(super) fn run_program(start: &Ready, board: &Board) -> libc::c_int {
+    let Err(failed) = start.become_program();
+    board.write(&failed);
     // SAFETY: a number. Nothing of ours may be cleaned up here: it is the parent's.
     unsafe { libc::_exit(127) }
 }
 
 impl Board {
-    fn write(&self, failed: &Failed) {
+    pub(super) fn write(&self, failed: &Failed) {
         self.stage.store(failed.stage.map_or(0, Stage::byte), Ordering::Relaxed);
         let code = failed.error.raw_os_error().unwrap_or(libc::EIO);
         self.error.store(code, Ordering::Release);
     }
 
-    fn read(&self) -> Option<Failed> {
+    pub(super) fn read(&self) -> Option<Failed> {
         let code = self.error.load(Ordering::Acquire);
         let stage = Stage::from_byte(self.stage.load(Ordering::Relaxed));
         (code != 0).then(|| Failed { stage, error: io::Error::from_raw_os_error(code) })
@@ -179,21 +205,26 @@ impl Board {
 
 #[expect(unsafe_code, reason = "memory that two processes share, from the system")]
 impl Desk {
-    fn new() -> io::Result<Self> {
+    pub(super) fn new() -> io::Result<Self> {
         let (access, kind) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
         // SAFETY: new memory, at a place of the system's choice.
-        let start = unsafe { libc::mmap(ptr::null_mut(), STACK_BYTES, access, kind, -1, 0) };
+        let start = unsafe { libc::mmap(ptr::null_mut(), DESK_BYTES, access, kind, -1, 0) };
         if start == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(Self(start)) }
     }
 
     /// All zeros, which is a board with nothing on it.
-    fn board(&self) -> *const Board {
+    pub(super) fn board(&self) -> *const Board {
         self.0.cast()
     }
 
-    fn stack(&self) -> *mut c_void {
+    pub(super) fn stack(&self) -> *mut c_void {
         // SAFETY: the end of the memory.
+        unsafe { self.0.byte_add(DESK_BYTES) }
+    }
+
+    pub(super) fn second_stack(&self) -> *mut c_void {
+        // SAFETY: the middle of the memory.
         unsafe { self.0.byte_add(STACK_BYTES) }
     }
 }
@@ -202,7 +233,7 @@ impl Desk {
 impl Drop for Desk {
     fn drop(&mut self) {
         // SAFETY: ours, of this size, and used by nobody any more.
-        unsafe { libc::munmap(self.0, STACK_BYTES) };
+        unsafe { libc::munmap(self.0, DESK_BYTES) };
     }
 }
 

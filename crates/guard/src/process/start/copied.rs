@@ -50,6 +50,29 @@ impl Running {
         self.0.id()
     }
 
+    /// Nobody can tell here when the last descendant of a program has ended.
+    pub(in crate::process) async fn all_ended(&mut self) -> io::Result<()> {
+        std::future::pending().await
+    }
+
+    /// Only the process group can tell here.
+    pub(in crate::process) fn is_empty(&mut self) -> Option<bool> {
+        None
+    }
+
+    /// Nothing holds descendants together here.
+    pub(in crate::process) fn end_all(&self) -> bool {
+        false
+    }
+
+    /// Nothing is between us and a program here.
+    pub(in crate::process) fn is_supervised(&self) -> bool {
+        false
+    }
+
+    /// Nothing can be waited for here.
+    pub(in crate::process) fn settle(&mut self, _limit: std::time::Duration) {}
+
     /// Waits until it has ended. Can be dropped and called again.
     pub(in crate::process) async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.0.wait().await
