@@ -3,17 +3,22 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::queue::Queue;
 use crate::skills::lending::Lent;
 use base::protocol::Mode;
-use base::{CallId, Effort, Event};
+use base::{CallId, Effort, Event, Paths};
 use guard::cage::Bounds;
 use guard::policy::{CageState, Depth};
 use guard::{Cage, Policy, Reach, Rule, Taint};
 use llm::{Reasoning, Target};
 use tokio_util::sync::CancellationToken;
 use tools::Exported;
+
+/// How long a cage is used before the workspace is searched again for files that it has to cover. A search takes up to
+/// 50 ms.
+const CAGE_AGE: Duration = Duration::from_mins(1);
 
 /// What may change while a turn runs.
 pub(crate) struct Live {
@@ -24,12 +29,12 @@ pub(crate) struct Live {
     pub(crate) target: Mutex<Target>,
     /// Whether content nobody vouches for is in the context: sub-agents get it with their task.
     pub(crate) taint: Mutex<Taint>,
-    /// The cages children have run in: making one anew for each costs.
-    pub(crate) cages: Mutex<HashMap<Reach, Option<Arc<Cage>>>>,
+    /// The cages children have run in, and when each was made: making one anew for each costs.
+    pub(crate) cages: Mutex<HashMap<Reach, (Instant, Option<Arc<Cage>>)>>,
     /// Where caged children put temporary files.
     pub(crate) temp: PathBuf,
-    /// Our own keys, which no child reads.
-    pub(crate) credentials: PathBuf,
+    /// Where our own files are, which no child reads or changes.
+    pub(crate) paths: Paths,
     /// Rules that hold until the user's next word.
     pub(crate) lent: Mutex<Lent>,
     pub(crate) wishes: Mutex<Wishes>,
@@ -97,15 +102,23 @@ impl Live {
     pub(crate) fn cage(&self, reach: Reach) -> Option<Arc<Cage>> {
         let make = || {
             let policy = self.policy();
-            let mut bounds = Bounds::for_reach(reach, &policy.fence, &self.temp)?;
-            bounds.hidden.push(self.credentials.clone());
-            // What a rule keeps from tools is kept from commands, too.
+            let bounds = Bounds::for_reach(reach, &policy.fence, &self.temp)?;
+            let mut bounds = bounds.without_own_data(&self.paths);
+            // What tools ask about, or may not read by a rule, commands do not read.
             for root in policy.fence.roots() {
                 bounds.hidden.extend(policy.closed_below(root, Depth::Everything).places);
+                bounds.hidden.extend(policy.environment_files(root).places);
             }
             Some(Arc::new(Cage::new(bounds)))
         };
-        lock(&self.cages).entry(reach).or_insert_with(make).clone()
+        let mut cages = lock(&self.cages);
+        let known = cages.get(&reach).filter(|(made, _)| made.elapsed() < CAGE_AGE);
+        if let Some((_, cage)) = known {
+            return cage.clone();
+        }
+        let cage = make();
+        cages.insert(reach, (Instant::now(), cage.clone()));
+        cage
     }
 
     /// Changes how questions are answered.
@@ -115,6 +128,8 @@ impl Live {
 
     /// Adds rules that allow: what the user allows a sub-agent holds for the family.
     pub(crate) fn allow(&self, rules: Vec<Rule>) {
+        // A rule may open a file that the cages cover.
+        lock(&self.cages).clear();
         if let Some(above) = &self.above {
             return above.allow(rules);
         }

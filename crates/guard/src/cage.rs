@@ -9,11 +9,17 @@
 //! | `linux` | Landlock, seccomp, and a mount namespace where one can be had |
 //! | [`macos`] | the Seatbelt profile |
 //! | `elsewhere` | nothing, and says so |
+//! | `snapshot` | which of these places exist |
+//! | `git` | the folders of repositories, by whatever name |
 //! | `status` | what is enforced here, tried once |
+//! | `record` | what a command began with, for the case that caiman is killed |
 //! | `sweep` | what came into being in protected places although it must not |
 
 mod bounds;
+mod git;
 pub mod macos;
+mod record;
+mod snapshot;
 mod status;
 mod sweep;
 
@@ -38,6 +44,8 @@ use base::Env;
 use crate::fence::Fence;
 
 pub use bounds::{Bounds, Network};
+pub use record::recover;
+use snapshot::Snapshot;
 pub use status::{Item, Namespace, State, Status};
 pub(crate) use sweep::Sweep;
 pub use sweep::Swept;
@@ -65,7 +73,13 @@ pub enum Reach {
 pub struct Cage {
     bounds: Bounds,
     namespace: Option<Namespace>,
-    prepared: Mutex<Option<Arc<system::Prepared>>>,
+    current: Mutex<Option<Current>>,
+}
+
+/// The kernel's half, made for the places that exist.
+struct Current {
+    prepared: Arc<system::Prepared>,
+    snapshot: Snapshot,
 }
 
 /// Why a cage cannot be built.
@@ -120,7 +134,7 @@ pub(crate) struct Wrapper {
 impl Cage {
     /// A cage with these bounds, by the best means this system has.
     pub fn new(bounds: Bounds) -> Self {
-        Self { bounds, namespace: None, prepared: Mutex::default() }
+        Self { bounds, namespace: None, current: Mutex::default() }
     }
 
     /// The same with one kind of namespace, whatever this system would choose. For those who want to know
@@ -153,16 +167,23 @@ impl Cage {
         &self.bounds
     }
 
-    /// The steps of one child into the cage.
-    pub(crate) fn entry(&self) -> Result<Entry, CageError> {
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(prepared) = prepared.as_ref().filter(|prepared| prepared.has_room()) {
-            return Ok(Entry::new(prepared.clone()));
-        }
+    /// The steps of one child into the cage, and what to look at when it has ended.
+    pub(crate) fn entry(&self) -> Result<(Entry, Sweep), CageError> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let usable = current.take().filter(|it| it.prepared.has_room() && it.snapshot.is_current());
+        let usable = match usable {
+            Some(usable) => usable,
+            None => self.prepare()?,
+        };
+        let sweep = Sweep::begin(&usable.snapshot, &self.bounds);
+        Ok((Entry::new(current.insert(usable).prepared.clone()), sweep))
+    }
+
+    fn prepare(&self) -> Result<Current, CageError> {
         make_temp(&self.bounds.temp)?;
-        let made = Arc::new(system::Prepared::new(&self.bounds, self.namespace)?);
-        *prepared = Some(made.clone());
-        Ok(Entry::new(made))
+        let snapshot = Snapshot::take(&self.bounds.protected, &self.bounds.hidden);
+        let prepared = Arc::new(system::Prepared::new(&self.bounds, self.namespace)?);
+        Ok(Current { prepared, snapshot })
     }
 
     /// The program that cages, where the system has one.
@@ -179,11 +200,6 @@ impl Cage {
             variables.push(("GOCACHE", temp.join("go-build")));
         }
         variables
-    }
-
-    /// Remembers which protected places do not exist, to look again later.
-    pub(crate) fn sweep(&self) -> Sweep {
-        Sweep::begin(&self.bounds.protected)
     }
 }
 

@@ -141,8 +141,8 @@ impl Command {
         check_folder(&self.folder)
             .map_err(|source| SpawnError::Folder { folder: self.folder.clone(), source })?;
         let Ends { output, error, input, theirs } = ends(self.stdio).map_err(start)?;
-        let sweep = self.cage.as_ref().map(|cage| cage.sweep());
-        let inner = start::start(self.start(theirs)?).map_err(|failed| match failed.stage {
+        let (start_of_child, sweep) = self.start(theirs)?;
+        let inner = start::start(start_of_child).map_err(|failed| match failed.stage {
             Some(stage) => self.uncaged(format!("{stage}: {}", failed.error)),
             None => start(failed.error),
         })?;
@@ -165,7 +165,7 @@ impl Command {
         SpawnError::Cage { program: self.program.clone(), why }
     }
 
-    fn start(&self, theirs: [OwnedFd; 3]) -> Result<Start, SpawnError> {
+    fn start(&self, theirs: [OwnedFd; 3]) -> Result<(Start, Option<Sweep>), SpawnError> {
         let wrapper = self.cage.as_ref().map(|cage| cage.wrapper()).transpose();
         let wrapper = wrapper.map_err(|error| self.uncaged(error.to_string()))?.flatten();
         let (file, before) = match wrapper {
@@ -183,8 +183,9 @@ impl Command {
             env.retain(|(known, _)| known != name);
             env.push((name.into(), value.into()));
         }
-        let steps = launch::prepare(self)?;
-        Ok(Start { file, args, env, folder: self.folder.clone(), theirs, steps })
+        let (steps, sweep) = launch::prepare(self)?;
+        let start = Start { file, args, env, folder: self.folder.clone(), theirs, steps };
+        Ok((start, sweep))
     }
 
     /// The program's file: the first that can be run on the child's `PATH`. Looked for here, because a look

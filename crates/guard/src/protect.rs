@@ -1,182 +1,106 @@
-//! Places that are never changed or read by the way: what runs by itself later, and what is secret.
+//! Places that are never changed or read by the way: what runs by itself later, and what is secret. They are
+//! listed in `data/places.toml`.
 //!
 //! The policy asks before they are touched, the cage keeps processes from touching them. Names are held
 //! against [`folded`], because some file systems take `.GIT`, `.ｇit` and `.g\u{200c}it` for `.git`.
 
+mod places;
+
 use std::path::{Component, Path, PathBuf};
 
-/// Folders that say what runs later, at any depth of a workspace.
-const FOLDERS: &[&str] = &[
-    ".git",
-    ".caiman",
-    ".claude",
-    ".crush",
-    ".agents",
-    ".vscode",
-    ".idea",
-    ".husky",
-    ".cargo",
-    ".devcontainer",
-    ".yarn",
-    ".mvn",
-];
-
-/// Files that say what runs later, at any depth of a workspace.
-const FILES: &[&str] = &[
-    "caiman.json",
-    ".caiman.json",
-    "crush.json",
-    ".crush.json",
-    ".claude.json",
-    ".mcp.json",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".inputrc",
-    ".gitconfig",
-    ".gitmodules",
-    ".npmrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".pypirc",
-    ".envrc",
-    ".pre-commit-config.yaml",
-    ".pre-commit-config.yml",
-    "lefthook.yml",
-    ".lefthook.yml",
-    ".ripgreprc",
-];
-
-/// Folders below `.config` that hold settings of programs that run commands.
-const CONFIG_FOLDERS: &[&str] = &["git", "fish", "caiman", "crush", "autostart", "systemd"];
-
-/// Places that others run for us: guarded once a stranger's words are in the context.
-const CI: &[&str] = &[
-    ".github",
-    ".gitlab-ci.yml",
-    ".gitlab",
-    ".circleci",
-    ".travis.yml",
-    ".buildkite",
-    ".woodpecker",
-    ".woodpecker.yml",
-    ".drone.yml",
-    "jenkinsfile",
-    "azure-pipelines.yml",
-    "bitbucket-pipelines.yml",
-    "agents.md",
-    "claude.md",
-    "caiman.md",
-    "crush.md",
-    "gemini.md",
-    ".cursorrules",
-    ".cursor",
-];
-
-/// Places in a home folder that hold keys, tokens or the means to get them.
-const SECRETS: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".config/gcloud",
-    ".config/gh/hosts.yml",
-    ".config/hub",
-    ".config/op",
-    ".config/sops",
-    ".config/age",
-    ".kube",
-    ".docker/config.json",
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".terraform.d/credentials.tfrc.json",
-    ".vault-token",
-    ".pgpass",
-    ".my.cnf",
-    ".password-store",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    ".local/share/caiman/credentials.json",
-    "Library/Keychains",
-    "Library/Application Support/caiman/credentials.json",
-    ".mozilla",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".claude/.credentials.json",
-    ".codex/auth.json",
-    ".local/share/crush/crush.json",
-    ".bash_history",
-    ".zsh_history",
-    ".psql_history",
-];
-
-/// Endings of `.env` files that hold examples, not secrets.
-const ENV_EXAMPLES: &[&str] =
-    &["example", "sample", "template", "dist", "defaults", "schema", "test.example"];
+use self::places::Places;
 
 /// What a caged process may not change below a workspace root, whether it exists or not. Deeper
 /// folders of the same names are the policy's to guard: a cage would have to walk the whole tree.
 pub fn protected(root: &Path) -> Vec<PathBuf> {
-    let config = CONFIG_FOLDERS.iter().map(|name| root.join(".config").join(name));
-    FOLDERS.iter().chain(FILES).map(|name| root.join(name)).chain(config).collect()
+    let start_up = &Places::get().start_up;
+    let config = start_up.config_folders.iter().map(|name| root.join(".config").join(name.real()));
+    let names = start_up.folders.iter().chain(&start_up.files).map(|name| root.join(name.real()));
+    names.chain(config).chain(protected_by_ending(root)).collect()
+}
+
+/// Files directly in `root` that are protected for how their names end; only those that exist can be known.
+pub fn protected_by_ending(root: &Path) -> Vec<PathBuf> {
+    /// Most entries of a folder that are looked at.
+    const LOOK_LIMIT: usize = 4096;
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten().take(LOOK_LIMIT);
+    let is_protected = |entry: &std::fs::DirEntry| {
+        has_protected_ending(&folded(&entry.file_name().to_string_lossy()))
+    };
+    entries.filter(is_protected).map(|entry| entry.path()).collect()
+}
+
+/// What a caged process may not change in a home folder besides [`protected`], whether it exists or not: what starts
+/// programs only there.
+pub fn home_start_up(home: &Path) -> Vec<PathBuf> {
+    Places::get().home_start_up.iter().map(|place| home.join(place.real())).collect()
 }
 
 /// What a caged process may not read, whether it exists or not.
 pub fn secret(home: &Path) -> Vec<PathBuf> {
-    SECRETS.iter().map(|place| home.join(place)).collect()
+    Places::get().secret.iter().map(|place| home.join(place.real())).collect()
 }
 
 /// Whether changing `path` needs a question in every mode but bypass: it is below `root` and says what
 /// runs later. Sub-agents' work trees (`.claude/worktrees`) are ordinary folders.
 pub fn is_protected(path: &Path, root: &Path) -> bool {
     let Ok(below) = path.strip_prefix(root) else { return false };
+    let start_up = &Places::get().start_up;
     let names = folded_names(below);
     let last = names.len().saturating_sub(1);
     names.iter().enumerate().any(|(index, name)| {
         let next = names.get(index + 1).map(String::as_str);
-        let folder = FOLDERS.contains(&name.as_str())
+        let folder = start_up.folders.has(name)
             && !((name == ".claude" || name == ".caiman") && next == Some("worktrees"));
-        let config = name == ".config" && next.is_some_and(|next| CONFIG_FOLDERS.contains(&next));
-        folder || config || (index == last && FILES.contains(&name.as_str()))
+        let config =
+            name == ".config" && next.is_some_and(|next| start_up.config_folders.has(next));
+        let file = index == last && (start_up.files.has(name) || has_protected_ending(name));
+        folder || config || file
     })
+}
+
+/// Whether `path` is one of the places of [`home_start_up`], or lies in one.
+pub fn is_home_start_up(path: &Path, home: &Path) -> bool {
+    lies_in(path, home, &Places::get().home_start_up)
 }
 
 /// Whether `path` below `root` is run or obeyed by others later: CI files, instruction files.
 pub fn is_persistent(path: &Path, root: &Path) -> bool {
     let Ok(below) = path.strip_prefix(root) else { return false };
-    is_protected(path, root) || folded_names(below).iter().any(|name| CI.contains(&name.as_str()))
+    let shared = &Places::get().shared;
+    is_protected(path, root) || folded_names(below).iter().any(|name| shared.has(name))
 }
 
 /// Whether `path` holds secrets: one of the places of [`secret`], or a `.env` file.
 pub fn is_secret(path: &Path, home: &Path) -> bool {
-    if path.file_name().is_some_and(|name| is_env_file(&folded(&name.to_string_lossy()))) {
-        return true;
-    }
-    if is_process_memory(path) {
-        return true;
-    }
+    is_environment_file(path)
+        || is_process_memory(path)
+        || lies_in(path, home, &Places::get().secret)
+}
+
+/// Whether `path` is, by its name, a file with secrets for a program's environment: `.env`, `.env.local`, but not
+/// `.env.example`.
+pub fn is_environment_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| is_env_file(&folded(&name.to_string_lossy())))
+}
+
+/// Whether `path` is one of the places below `home`, or lies in one.
+fn lies_in(path: &Path, home: &Path, places: &places::Names) -> bool {
     let Ok(below) = path.strip_prefix(home) else { return false };
     let names = folded_names(below);
-    SECRETS.iter().any(|place| {
-        let mut wanted = place.split('/').map(str::to_lowercase);
-        let mut have = names.iter();
-        wanted.all(|part| have.next() == Some(&part))
+    // Every beginning of the path, as a place would be written.
+    let mut beginning = String::new();
+    names.iter().any(|name| {
+        if !beginning.is_empty() {
+            beginning.push('/');
+        }
+        beginning.push_str(name);
+        places.has(&beginning)
     })
+}
+
+fn has_protected_ending(name: &str) -> bool {
+    Places::get().start_up.endings.iter().any(|ending| name.ends_with(ending.folded()))
 }
 
 /// Whether `path` shows what another process knows: its environment or memory.
@@ -212,7 +136,11 @@ fn is_env_file(name: &str) -> bool {
     match name.strip_prefix(".env") {
         Some("") => true,
         Some(rest) => rest.strip_prefix('.').is_some_and(|rest| {
-            !ENV_EXAMPLES.iter().any(|end| rest == *end || rest.ends_with(&format!(".{end}")))
+            let mut endings = Places::get().environment_examples.iter().map(places::Name::folded);
+            !endings.any(|end| {
+                rest.strip_suffix(end)
+                    .is_some_and(|before| before.is_empty() || before.ends_with('.'))
+            })
         }),
         None => false,
     }
@@ -271,6 +199,117 @@ mod tests {
             assert!(!guarded(path), "{path}");
         }
         assert!(!is_protected(Path::new("/v/.git"), Path::new("/w")));
+    }
+
+    #[test]
+    fn start_up_files_of_agents_editors_and_shells_are_protected() {
+        for path in [
+            ".cursor/mcp.json",
+            ".gemini/settings.json",
+            ".codex/config.toml",
+            ".opencode/agent/x.md",
+            "opencode.json",
+            ".kiro/hooks/x",
+            ".windsurf/rules",
+            ".roo/mcp.json",
+            ".zed/tasks.json",
+            ".vscode/tasks.json",
+            "sub/team.code-workspace",
+            ".devcontainer.json",
+            ".exrc",
+            ".nvim.lua",
+            ".dir-locals.el",
+            ".gdbinit",
+            ".lldbinit",
+            ".mise.toml",
+            "bunfig.toml",
+            ".pnpmfile.cjs",
+            "lefthook.yaml",
+            "lefthook-local.yml",
+            ".bazelrc",
+            ".Rprofile",
+            ".config/nushell/config.nu",
+            ".config/fish/config.fish",
+        ] {
+            assert!(guarded(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn ordinary_project_files_are_not_protected() {
+        for path in [
+            "package.json",
+            "Makefile",
+            "Cargo.toml",
+            "pyproject.toml",
+            "Dockerfile",
+            "docker-compose.yml",
+            ".gitignore",
+            ".gitattributes",
+            ".editorconfig",
+            ".prettierrc",
+            ".eslintrc.json",
+            "tsconfig.json",
+            "justfile",
+            ".tool-versions",
+            ".nvmrc",
+            ".python-version",
+            "bin/tool",
+            "src/.local/bin/x",
+            "settings.json",
+        ] {
+            assert!(!guarded(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn places_that_hold_credentials_are_secret() {
+        let home = Path::new("/home/u");
+        for path in [
+            ".config/caiman/caiman.json",
+            ".local/share/caiman/caiman.db",
+            ".claude.json",
+            ".config/crush/crush.json",
+            ".local/share/fish/fish_history",
+            ".python_history",
+            ".mysql_history",
+            ".sqlite_history",
+            ".local/share/opencode/auth.json",
+            ".gemini/oauth_creds.json",
+            ".config/github-copilot/hosts.json",
+            ".config/rclone/rclone.conf",
+            ".m2/settings.xml",
+            ".gradle/gradle.properties",
+            ".composer/auth.json",
+            ".config/composer/auth.json",
+            ".cache/huggingface/token",
+            ".huggingface/token",
+            ".pulumi/credentials.json",
+            ".config/glab-cli/config.yml",
+            ".config/BraveSoftware/Brave-Browser/Default/Cookies",
+            ".config/microsoft-edge/Default/Cookies",
+            ".thunderbird/x/logins.json",
+            ".config/Slack/Cookies",
+            ".config/solana/id.json",
+            ".config/Code/User/globalStorage/state.vscdb",
+        ] {
+            assert!(is_secret(&home.join(path), home), "{path}");
+        }
+        for path in [".config/fish/config.fish", ".cargo/config.toml", ".m2/repository/x.jar", "x"]
+        {
+            assert!(!is_secret(&home.join(path), home), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_starts_programs_in_a_home_folder_does_so_only_there() {
+        let home = Path::new("/home/u");
+        for path in [".local/bin/ls", ".xprofile", ".config/environment.d/x.conf", ".vim/plugin/x"]
+        {
+            assert!(is_home_start_up(&home.join(path), home), "{path}");
+            assert!(!is_home_start_up(&Path::new("/w").join(path), home), "{path}");
+        }
+        assert!(!is_home_start_up(&home.join("work/bin/x"), home));
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl Session {
             policy: Mutex::new(Arc::new(policy)),
             cages: Mutex::default(),
             temp: temporary(&mind.env, id),
-            credentials: mind.paths.credentials(),
+            paths: mind.paths.clone(),
             lent: Mutex::default(),
             wishes: Mutex::default(),
             reasoning: Mutex::new(options.reasoning),

@@ -4,6 +4,9 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use base::Paths;
+
+use super::git;
 use crate::cage::Reach;
 use crate::fence::Fence;
 use crate::protect;
@@ -21,6 +24,8 @@ pub struct Bounds {
     pub network: Network,
     /// Folder for its temporary files; writable in any case.
     pub temp: PathBuf,
+    /// Where it is written down which protected places a running command found absent; none for nowhere.
+    pub records: Option<PathBuf>,
 }
 
 /// Whether a caged process may open network connections.
@@ -67,15 +72,48 @@ impl Bounds {
             Reach::Network => (Network::On, writable(fence)),
             Reach::Everything => return None,
         };
-        let protected = fence.roots().iter().flat_map(|root| protect::protected(root)).collect();
-        let mut hidden = protect::secret(&real(fence.home()));
+        let home = real(fence.home());
+        let mut protected = Vec::new();
+        for root in fence.roots() {
+            protected.extend(protect::protected(root));
+            protected.extend(git::obeyed(root, &home));
+            if home.starts_with(root) {
+                protected.extend(protect::protected(&home));
+                protected.extend(protect::home_start_up(&home));
+            }
+        }
+        // Whoever works in such a place wants to change it.
+        protected.retain(|place| !fence.roots().iter().any(|root| root.starts_with(place)));
+        let mut hidden = protect::secret(&home);
         if network == Network::On {
             hidden.extend(DOORS.iter().map(PathBuf::from));
             hidden.extend(TEMPORARY.iter().flat_map(|folder| sockets(Path::new(folder))));
         }
         // Whoever works in such a place wants it seen.
         hidden.retain(|place| !fence.roots().iter().any(|root| root.starts_with(place)));
-        Some(Self { writable, protected, hidden, network, temp: real(temp) })
+        Some(Self { writable, protected, hidden, network, temp: real(temp), records: None })
+    }
+
+    /// Takes Caiman's own files away: nothing that holds keys, settings or what was said can be read, and nothing of its
+    /// folders can be changed, wherever they are.
+    #[must_use]
+    pub fn without_own_data(mut self, paths: &Paths) -> Self {
+        let (config, data) = (real(paths.config()), real(paths.data()));
+        let settings = ["caiman.json", "caiman.jsonc"].map(|name| config.join(name));
+        let kept =
+            ["caiman.db", "caiman.db-wal", "caiman.db-shm", "credentials.json", "trust.json"];
+        let kept = kept.into_iter().chain(["caiman.log"]).map(|name| data.join(name));
+        // Copies of the database have names of their own.
+        let copies = entries(&data).map(|entry| entry.path()).filter(|path| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("caiman.db"))
+        });
+        self.hidden.extend(settings.into_iter().chain(kept).chain(copies));
+        let works_in = |place: &PathBuf| self.writable.iter().any(|it| it.starts_with(place));
+        self.records = Some(data.join("sandbox"));
+        let own = [config, data, real(paths.cache())];
+        let own: Vec<PathBuf> = own.into_iter().filter(|place| !works_in(place)).collect();
+        self.protected.extend(own);
+        self
     }
 
     /// All that can be changed, temporary files included.

@@ -77,6 +77,7 @@ mod tests {
             hidden: vec!["/Users/u/.ssh".into()],
             network: Network::On,
             temp: "/private/tmp/session".into(),
+            records: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Files that a deny rule closes, found on disk: for commands that read whole folders, and for the cage.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,7 @@ use ignore::WalkBuilder;
 
 use super::Policy;
 use crate::fence::Spot;
+use crate::protect;
 use crate::rule::{Kind, Rule};
 use crate::shell::Simple;
 
@@ -27,6 +29,9 @@ pub enum Depth {
     /// Those that are neither hidden nor ignored.
     Visible,
 }
+
+/// Folders of other people's code, and of git, where no environment of the user's own is kept.
+const OTHERS_FOLDERS: &[&str] = &["node_modules", ".git"];
 
 /// Most files that are looked at for one command.
 const MOST_ENTRIES: usize = 20_000;
@@ -58,6 +63,37 @@ impl Policy {
             let spot = Spot { asked: path.to_owned(), real, inside: true };
             if self.closes(&spot) {
                 closed.places.push(path.to_owned());
+            }
+        }
+        closed
+    }
+
+    /// Files below a folder that hold secrets for a program's environment, such as `.env`, and that no rule of the
+    /// user's opens. The folders nearest to the top are looked at first, so that a limit cuts off what is deepest. Links
+    /// are not followed.
+    pub fn environment_files(&self, folder: &Path) -> Closed {
+        let mut closed = Closed::default();
+        let mut folders = VecDeque::from([folder.to_owned()]);
+        let mut count = 0;
+        while let Some(folder) = folders.pop_front() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                count += 1;
+                if count > MOST_ENTRIES {
+                    closed.cut_short = true;
+                    return closed;
+                }
+                let path = entry.path();
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    if !OTHERS_FOLDERS.contains(&entry.file_name().to_string_lossy().as_ref()) {
+                        folders.push_back(path);
+                    }
+                } else if protect::is_environment_file(&path) {
+                    let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+                    let spot = Spot { asked: path.clone(), real, inside: true };
+                    if self.allows_secret(&spot).is_none() {
+                        closed.places.push(path);
+                    }
+                }
             }
         }
         closed

@@ -1,7 +1,7 @@
 //! Reading and changing files.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base::protocol::Mode;
 
@@ -110,7 +110,13 @@ impl Policy {
     }
 
     pub(super) fn is_protected(&self, spot: &Spot) -> bool {
+        let home = self.fence.home();
+        // Whoever works in one of the home folder's places works on it.
+        let counts = !spot.inside || self.fence.roots().iter().any(|root| home.starts_with(root));
+        let is_of_home = |path: &PathBuf| counts && protect::is_home_start_up(path, home);
         self.guarded(spot, protect::is_protected)
+            || is_of_home(&spot.asked)
+            || is_of_home(&spot.real)
     }
 
     pub(super) fn is_persistent(&self, spot: &Spot) -> bool {

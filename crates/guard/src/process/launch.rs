@@ -11,7 +11,7 @@ use super::start::Failed;
 #[cfg(target_os = "linux")]
 use super::start::Supervision;
 use super::{Command, SpawnError, Terminals};
-use crate::cage::{Entry, Stage};
+use crate::cage::{Entry, Stage, Sweep};
 
 /// The steps of one child, with all they need.
 pub(super) struct Steps {
@@ -39,7 +39,7 @@ pub(super) enum Memory {
 }
 
 /// Makes the steps for a command.
-pub(super) fn prepare(command: &Command) -> Result<Steps, SpawnError> {
+pub(super) fn prepare(command: &Command) -> Result<(Steps, Option<Sweep>), SpawnError> {
     let start = |source| SpawnError::Start { program: command.program.clone(), source };
     let folder =
         CString::new(command.folder.as_os_str().as_bytes()).map_err(|error| start(error.into()))?;
@@ -47,12 +47,15 @@ pub(super) fn prepare(command: &Command) -> Result<Steps, SpawnError> {
         Terminals::Output | Terminals::InputOutput | Terminals::Apart => Ctty::None,
         Terminals::Pty { .. } => Ctty::Input,
     };
-    let entry = match &command.cage {
-        Some(cage) => Some(cage.entry().map_err(|error| command.uncaged(error.to_string()))?),
-        None => None,
+    let (entry, sweep) = match &command.cage {
+        Some(cage) => {
+            let entered = cage.entry().map_err(|error| command.uncaged(error.to_string()))?;
+            (Some(entered.0), Some(entered.1))
+        }
+        None => (None, None),
     };
     let parent = rustix::process::getpid().as_raw_nonzero().get();
-    Ok(Steps { folder, terminal, parent, entry })
+    Ok((Steps { folder, terminal, parent, entry }, sweep))
 }
 
 impl Steps {

@@ -37,7 +37,7 @@ pub(super) use system::{prepare_thread, start};
 #[cfg(target_os = "linux")]
 pub(super) fn try_start(start: Start) -> Result<(), Failed> {
     let Some(kind) = start.steps.supervision() else { return Ok(()) };
-    supervised::start(start, kind).map(|supervisor| supervisor.end_and_wait())
+    supervised::start(start, kind).map(supervised::Supervisor::end_and_wait)
 }
 
 /// All that is needed to start a child.

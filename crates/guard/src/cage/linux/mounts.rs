@@ -83,9 +83,11 @@ impl View {
         }
         let covers = bounds.temp.join(".covers");
         let mut treatments: BTreeMap<PathBuf, Treatment> = BTreeMap::new();
-        let protected = bounds.protected.iter().chain([&covers]);
+        let exists = |path: &&PathBuf| fs::symlink_metadata(path).is_ok();
+        let protected = bounds.protected.iter().filter(exists).chain([&covers]);
         let shut = protected.map(|path| (path, Treatment::Shut));
-        let hide = bounds.hidden.iter().map(|path| (path, Treatment::Hide));
+        let hidden = bounds.hidden.iter().filter(exists);
+        let hide = hidden.map(|path| (path, Treatment::Hide));
         for (path, treatment) in shut.chain(hide) {
             for pin in above(path, &writable) {
                 treatments.entry(pin).or_insert(Treatment::Pin);
@@ -252,7 +254,8 @@ impl Identity {
 }
 
 impl Covers {
-    /// Makes an empty file that nobody can open, and an empty folder.
+    /// Makes an empty file and an empty folder. Both can be read: a program that finds its settings empty goes on,
+    /// one that may not open them often does not.
     fn make(folder: &Path) -> Result<Self, CageError> {
         let error =
             |source| CageError::Temporary { folder: folder.to_owned(), source: Arc::new(source) };
@@ -260,7 +263,7 @@ impl Covers {
         if !empty.exists() {
             fs::create_dir_all(&empty).map_err(error)?;
             fs::write(&file, "").map_err(error)?;
-            fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).map_err(error)?;
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).map_err(error)?;
             // Whoever cleans up must be able to look into it.
             fs::set_permissions(&empty, fs::Permissions::from_mode(0o500)).map_err(error)?;
         }

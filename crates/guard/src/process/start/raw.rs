@@ -18,7 +18,7 @@ unsafe fn call(number: libc::c_long, arguments: [usize; 4]) -> isize {
     unsafe {
         std::arch::asm!(
             "syscall",
-            inlateout("rax") number as isize => result,
+            inlateout("rax") number => result,
             in("rdi") arguments[0],
             in("rsi") arguments[1],
             in("rdx") arguments[2],
@@ -43,7 +43,7 @@ unsafe fn call(number: libc::c_long, arguments: [usize; 4]) -> isize {
         std::arch::asm!(
             "svc 0",
             in("x8") number,
-            inlateout("x0") arguments[0] as isize => result,
+            inlateout("x0") arguments[0] => result,
             in("x1") arguments[1],
             in("x2") arguments[2],
             in("x3") arguments[3],
@@ -65,7 +65,7 @@ unsafe fn call(number: libc::c_long, arguments: [usize; 4]) -> isize {
         std::arch::asm!(
             "ecall",
             in("a7") number,
-            inlateout("a0") arguments[0] as isize => result,
+            inlateout("a0") arguments[0] => result,
             in("a1") arguments[1],
             in("a2") arguments[2],
             in("a3") arguments[3],
@@ -138,7 +138,7 @@ pub(super) fn write(descriptor: i32, bytes: &[u8]) -> isize {
 
 /// Reads the beginning of a file; the number of bytes, or something negative.
 pub(super) fn read_file(path: &CStr, bytes: &mut [u8]) -> isize {
-    let here = libc::AT_FDCWD as usize;
+    let here = libc::AT_FDCWD.cast_unsigned() as usize;
     let flags = (libc::O_RDONLY | libc::O_CLOEXEC).cast_unsigned() as usize;
     // SAFETY: path and bytes outlive the calls; the descriptor is closed once.
     unsafe {

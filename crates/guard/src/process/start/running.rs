@@ -238,12 +238,15 @@ fn reap(pid: Pid, supervisor: Option<Supervisor>) {
     drop(thread.spawn(wait));
 }
 
+/// A child that is about to end, with the stack it may still use.
+type Ending = (Pid, Option<Supervisor>);
+
 /// The same for a supervisor that is about to end by itself: one thread serves all of them, because every sandboxed
 /// command has one and a thread for each would cost as much as the wait.
 fn reap_soon(pid: Pid, supervisor: Option<Supervisor>) {
-    static REAPER: OnceLock<Option<mpsc::Sender<(Pid, Option<Supervisor>)>>> = OnceLock::new();
+    static REAPER: OnceLock<Option<mpsc::Sender<Ending>>> = OnceLock::new();
     let start = || {
-        let (sender, ending) = mpsc::channel::<(Pid, Option<Supervisor>)>();
+        let (sender, ending) = mpsc::channel::<Ending>();
         let work = move || {
             for (pid, supervisor) in ending {
                 waitpid(Some(pid), WaitOptions::empty()).ok();
