@@ -11,12 +11,14 @@
 //! | `elsewhere` | nothing, and says so |
 //! | `snapshot` | which of these places exist |
 //! | `git` | the folders of repositories, by whatever name |
+//! | `guarantees` | what holds, by what a sandbox is made of |
 //! | `status` | what is enforced here, tried once |
 //! | `record` | what a command began with, for the case that caiman is killed |
 //! | `sweep` | what came into being in protected places although it must not |
 
 mod bounds;
 mod git;
+mod guarantees;
 pub mod macos;
 mod record;
 mod snapshot;
@@ -44,6 +46,7 @@ use base::Env;
 use crate::fence::Fence;
 
 pub use bounds::{Bounds, Network};
+pub use guarantees::{GUARANTEES, Guarantee, Holds, Level, table};
 pub use record::recover;
 use snapshot::Snapshot;
 pub use status::{Item, Namespace, State, Status};

@@ -37,7 +37,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// There is no room.
-    #[error("no space left to write {}: free some and try again; what was saved before is safe", path.display())]
+    #[error("the disk is full: cannot write {}; free some space and try again, what was saved before is safe", path.display())]
     Full {
         /// The database.
         path: PathBuf,
@@ -204,6 +204,18 @@ impl Fault {
     }
 }
 
+/// Whether there is no room for a few more pages beside a file.
+fn is_full_around(file: &Path) -> bool {
+    /// What SQLite wants at a time for the index of its log.
+    const ROOM: usize = 64 * 1024;
+    let trial = file.with_extension(format!("trial-{}", std::process::id()));
+    let written = std::fs::write(&trial, vec![1; ROOM]);
+    std::fs::remove_file(&trial).ok();
+    written.is_err_and(|error| {
+        matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    })
+}
+
 impl StoreError {
     /// Tells the situations of a SQLite error apart.
     pub(crate) fn from_sql(error: rusqlite::Error, path: &Path) -> Self {
@@ -213,6 +225,8 @@ impl StoreError {
                 Self::Corrupt { path, detail: error.to_string() }
             }
             Some(ErrorCode::DiskFull) => Self::Full { path },
+            // On a full disk some steps of SQLite, such as growing its index of the log, fail without saying why.
+            Some(ErrorCode::SystemIoFailure) if is_full_around(&path) => Self::Full { path },
             Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
             Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => Self::Denied { path },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {

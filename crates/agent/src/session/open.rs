@@ -7,6 +7,7 @@ use std::time::Duration;
 use base::config::provider::Wire;
 use base::{Entry, Env, Event, Money, SessionId, Timestamp};
 use futures::future::BoxFuture;
+use guard::cage::Swept;
 use guard::policy::CageState;
 use guard::process::child_env;
 use guard::{Fence, Policy, Rule, Taint};
@@ -92,6 +93,9 @@ impl Session {
                 events.publish(Event::Notice { session: Some(id), text });
             }
         };
+        for swept in guard::cage::recover(&mind.paths.data().join("sandbox"), fence.roots()) {
+            say(recovered(&swept));
+        }
         let code = code(&mind, &fence, say).await;
         let place = (id, fence.folder(), branch.as_slice());
         let mcp = lending(hub, place, (&options, &kin), (&live, &purse));
@@ -140,6 +144,22 @@ impl Session {
             instructions: None,
             mind,
         })
+    }
+}
+
+/// What the user is told of a protected place that a command made before Caiman was killed.
+fn recovered(swept: &Swept) -> String {
+    let place = swept.place.display();
+    match &swept.aside {
+        Some(aside) => format!(
+            "{place} was created by a sandboxed command when Caiman was last killed. It is protected, so it was \
+             renamed to {}. Rename it back if it is yours.",
+            aside.display()
+        ),
+        None => format!(
+            "{place} was created by a sandboxed command when Caiman was last killed. It is protected but could not \
+             be renamed: check it before you use it."
+        ),
     }
 }
 

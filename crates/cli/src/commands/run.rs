@@ -17,6 +17,7 @@ mod drive;
 mod ending;
 mod flags;
 mod found;
+pub(crate) mod home;
 mod host;
 mod input;
 mod options;
@@ -66,6 +67,7 @@ use crate::{catalog, render, wiring};
 /// Runs the prompt and prints the answer.
 pub(crate) fn run(app: &App, args: &Args) -> Result<(), Failure> {
     args.check()?;
+    home::check(app, &args.place)?;
     let first = input::first(args)?;
     let schema = Schema::of(&args.pipes, &app.cwd)?;
     let mut loaded = app.load_config();

@@ -2,6 +2,8 @@
 
 use base::Env;
 
+use crate::redact;
+
 /// What keeps programs from waiting for somebody, and tells them who runs them.
 const QUIET: &[(&str, &str)] = &[
     ("AGENT", "caiman"),
@@ -31,8 +33,12 @@ const SECRET_NAMES: &[&str] = &["AWS_ACCESS_KEY_ID", "AZURE_CLIENT_ID", "PGPASSF
 
 /// Endings and parts of names that hold secrets.
 const SECRET_ENDINGS: &[&str] =
-    &["KEY", "TOKEN", "PASS", "PWD", "AUTH", "COOKIE", "DSN", "PAT", "CREDS"];
-const SECRET_PARTS: &[&str] = &["SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "PRIVATE_KEY"];
+    &["KEY", "SK", "TOKEN", "JWT", "PASS", "PW", "PWD", "AUTH", "COOKIE", "DSN", "PAT", "CREDS"];
+const SECRET_PARTS: &[&str] =
+    &["SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "PRIVATE_KEY"];
+
+/// Variables that no program can do without, whatever their value looks like.
+const NEEDED: &[&str] = &["PATH", "HOME", "PWD", "SHELL", "USER", "LANG", "TERM", "TMPDIR"];
 
 /// The environment of commands: `env` without secrets, and with what keeps programs from asking.
 pub fn child_env(env: &Env) -> Env {
@@ -41,8 +47,10 @@ pub fn child_env(env: &Env) -> Env {
 
 /// The same with the secrets that the user allows commands to have, by name.
 pub fn child_env_with(env: &Env, allowed: &[String]) -> Env {
-    let kept = env.iter().filter(|(name, _)| {
-        let withheld = UNWANTED.contains(name) || is_secret_name(name);
+    let kept = env.iter().filter(|(name, value)| {
+        let withheld = UNWANTED.contains(name)
+            || is_secret_name(name)
+            || (!NEEDED.contains(name) && redact::holds_secret(value));
         !withheld || allowed.iter().any(|wanted| wanted == name)
     });
     let kept: Env = kept.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
@@ -87,6 +95,42 @@ mod tests {
         assert_eq!(child.get("PATH"), Some("/bin"));
         assert_eq!(child.get("EDITOR"), Some("false"));
         assert_eq!(child.get("AGENT"), Some("caiman"));
+    }
+
+    #[test]
+    fn a_value_with_credentials_is_withheld_whatever_its_name() {
+        let with = [
+            ("DATABASE_URL", "postgres://app:hunter2x@db.example.com/app"),
+            ("DATABASE_URL", "postgres://postgres:postgres@localhost/app"),
+            ("REDIS", "redis://:s3cret@cache:6379/0"),
+            ("HTTPS_PROXY", "http://user:pw@proxy.example.com:8080"),
+            ("STRIPE_SK", "x"),
+            ("PG", "host=db user=app password=hunter2x9q dbname=app"),
+            ("SERVICE", "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----"),
+            ("GH", "ghp_R7tq2LmXw9Kd4VbN8sZyHc3PfJ6uEa1GoTiB"),
+            ("REMOTE", "https://ghp_R7tq2LmXw9Kd4VbN8sZyHc3PfJ6uEa1GoTiB@github.com/x"),
+        ];
+        for (name, value) in with {
+            let child = child_env(&Env::from_iter([(name, value)]));
+            assert_eq!(child.get(name), None, "{name}={value}");
+            let allowed = child_env_with(&Env::from_iter([(name, value)]), &[name.to_owned()]);
+            assert_eq!(allowed.get(name), Some(value), "{name}");
+        }
+        let without = [
+            ("HTTPS_PROXY", "http://proxy.example.com:8080"),
+            ("NO_PROXY", "localhost,127.0.0.1"),
+            ("PATH", "/a:/b@c"),
+            ("DATABASE_URL", "sqlite:///var/db.sqlite"),
+            ("DATABASE_URL", "postgres://app@db.example.com/app"),
+            ("GIT_REMOTE", "ssh://git@github.com/x/y.git"),
+            ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/1000/bus"),
+            ("COMMIT", "50db5eb6b0a1c2d3e4f5a6b7c8d9e0f1a2b3c4d5"),
+            ("PS1", "\\u@\\h:\\w\\$ "),
+        ];
+        for (name, value) in without {
+            let child = child_env(&Env::from_iter([(name, value)]));
+            assert_eq!(child.get(name), Some(value), "{name}={value}");
+        }
     }
 
     proptest::proptest! {

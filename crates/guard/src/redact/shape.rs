@@ -87,6 +87,26 @@ fn address(text: &str, start: usize) -> Option<Found> {
     Some(Found { place: begin..begin + password.len(), name: "password" })
 }
 
+/// Whether a text has an address or a connection string with a password in it, whatever the password.
+pub(super) fn has_password(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let mut named = ["password=", "passwd=", "pwd="].iter().flat_map(|name| {
+        lower.match_indices(name).filter_map(|(at, name)| lower.as_bytes().get(at + name.len()))
+    });
+    if named.any(|next| !next.is_ascii_whitespace() && !matches!(next, b';' | b'&')) {
+        return true;
+    }
+    let addresses = text.match_indices("://").map(|(at, sign)| &text[at + sign.len()..]);
+    addresses.map(|rest| rest.split(['/', '?', '#', ' ', '\n']).next().unwrap_or_default()).any(
+        |authority| {
+            let user_info = authority.rsplit_once('@').map(|(user_info, _)| user_info);
+            let password =
+                user_info.and_then(|it| it.split_once(':')).map(|(_, password)| password);
+            password.is_some_and(|password| !password.is_empty())
+        },
+    )
+}
+
 /// Words that stand for a secret in documentation.
 fn is_placeholder(text: &str) -> bool {
     const WORDS: &[&str] = &[

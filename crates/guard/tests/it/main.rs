@@ -5,6 +5,7 @@
 mod bash;
 mod cage_den;
 mod cage_escapes;
+mod cage_guarantees;
 mod cage_intruder;
 mod cage_kernel;
 mod cage_processes;

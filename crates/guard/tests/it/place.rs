@@ -7,6 +7,9 @@ use base::Env;
 
 /// The folder; made if need be.
 pub(crate) fn lasting() -> PathBuf {
+    if let Some(place) = Env::of_process().get("CAIMAN_TEST_PLACE") {
+        return PathBuf::from(place);
+    }
     let home = Env::of_process().get("HOME").unwrap_or("/root").to_owned();
     let places = [
         PathBuf::from(env!("CARGO_TARGET_TMPDIR")),

@@ -30,9 +30,9 @@ pub(super) async fn own(mut child: Child, job: &Job, timeout: Option<Duration>) 
         child.kill();
     }
     drain(&mut reader, job).await;
-    job.set_notes(child.sweep().iter().map(told).collect());
     // A second look, now that those who were just ending have ended.
     child.wait().await.ok();
+    job.set_notes(child.sweep().iter().map(told).collect());
     let rest = if child.is_gone() { Rest::Gone } else { Rest::LivesOn };
     job.set_ended(Ending { exit, cause, rest });
     if rest == Rest::LivesOn {
@@ -105,9 +105,16 @@ async fn accompany(child: &mut Child, reader: &mut Reader, job: &Job) {
     job.finish();
     child.wait().await.ok();
     if !child.is_gone() {
-        // They write elsewhere; nobody tells when they end.
-        job.shall_end().cancelled().await;
-        child.end(GRACE).await.ok();
+        // They write elsewhere. Outside a sandbox nobody tells when they end.
+        tokio::select! {
+            () = job.shall_end().cancelled() => {
+                child.end(GRACE).await.ok();
+            }
+            ended = child.all_ended() => drop(ended),
+        }
+    }
+    for swept in child.sweep() {
+        tracing::warn!(place = %swept.place.display(), "a command made a protected place");
     }
 }
 

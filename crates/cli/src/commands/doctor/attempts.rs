@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::net::{TcpStream, UdpSocket};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::Path;
 
 use guard::cage::{Namespace, Status};
@@ -78,6 +78,14 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
     escape("send a datagram", |_| UdpSocket::bind("127.0.0.1:0").map(drop)),
     escape("connect to another program's socket", |at| {
         UnixStream::connect(at.join("outside/socket")).map(drop)
+    }),
+    escape("send a datagram to another program's socket", |at| {
+        UnixDatagram::unbound()?.send_to(b"x", at.join("outside/datagram")).map(drop)
+    }),
+    escape("read shared memory of another program", |_| {
+        let foreign =
+            fs::read_dir("/dev/shm")?.flatten().any(|entry| fs::read(entry.path()).is_ok());
+        if foreign { Ok(()) } else { Err(io::Error::other("there is none here")) }
     }),
     escape("read caiman's environment", |_| fs::read(of_parent("environ")?).map(drop)),
     escape("read caiman's memory", |_| fs::File::open(of_parent("mem")?).map(drop)),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::net::TcpListener;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,6 +76,7 @@ fn cage(scratch: &Path) -> Cage {
         hidden: protect::secret(&scratch.join("home")),
         network: Network::Off,
         temp: scratch.join("temp"),
+        records: None,
     })
 }
 
@@ -83,7 +84,7 @@ fn cage(scratch: &Path) -> Cage {
 fn attempts(app: &App, scratch: &Scratch, status: &Status) -> Vec<Check> {
     let said = listen(scratch.path())
         .map_err(|error| error.to_string())
-        .and_then(|(_port, _socket)| ask(app, scratch));
+        .and_then(|(_port, _socket, _datagram)| ask(app, scratch));
     match said {
         Ok(said) => ATTEMPTS.iter().map(|attempt| judge(attempt, &said, status)).collect(),
         Err(why) => vec![Check::failed(
@@ -93,11 +94,12 @@ fn attempts(app: &App, scratch: &Scratch, status: &Status) -> Vec<Check> {
     }
 }
 
-/// A port and a socket that a caged process must not reach.
-fn listen(scratch: &Path) -> io::Result<(TcpListener, UnixListener)> {
+/// A port and two sockets that a caged process must not reach.
+fn listen(scratch: &Path) -> io::Result<(TcpListener, UnixListener, UnixDatagram)> {
     let port = TcpListener::bind("127.0.0.1:0")?;
     fs::write(scratch.join("outside/port"), port.local_addr()?.port().to_string())?;
-    Ok((port, UnixListener::bind(scratch.join("outside/socket"))?))
+    let socket = UnixListener::bind(scratch.join("outside/socket"))?;
+    Ok((port, socket, UnixDatagram::bind(scratch.join("outside/datagram"))?))
 }
 
 fn ask(app: &App, scratch: &Scratch) -> Result<String, String> {

@@ -156,6 +156,10 @@ pub(crate) struct Place {
     #[arg(long)]
     pub(crate) strict_mcp_config: bool,
 
+    /// Work in the home folder, or in a folder that contains it.
+    #[arg(long)]
+    pub(crate) allow_home: bool,
+
     /// The session's title.
     #[arg(long, short, value_name = "TITLE")]
     pub(crate) name: Option<String>,

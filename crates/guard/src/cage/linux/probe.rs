@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Entry, Prepared, system};
-use crate::cage::{Bounds, Item, Namespace, State, Status};
+use crate::cage::{Bounds, GUARANTEES, Item, Level, Namespace, State, Status};
 
 /// Tries the kinds of namespace, best first.
 pub(in crate::cage) fn probe() -> Status {
@@ -60,36 +60,14 @@ fn items(abi: u8, namespace: Namespace) -> Vec<Item> {
         }
     };
     let mut items = vec![
-        item("writes stay in the workspace and temporary folders", State::Enforced, "Landlock"),
         since(3, "files outside cannot be cut short", "6.2"),
         since(5, "devices cannot be controlled", "6.10"),
         since(6, "other programs get no signals", "6.12"),
-        item("no network, no sockets of other programs", State::Enforced, "seccomp"),
-        item("no look into other processes", State::Enforced, "Landlock and seccomp"),
-        item("no io_uring, new namespaces, kernel modules", State::Enforced, "seccomp"),
     ];
-    items.extend(match namespace {
-        Namespace::Privileged | Namespace::User => {
-            let by = namespace.to_string();
-            [
-                item("protected places are read-only", State::Enforced, &by),
-                item("secret places are empty", State::Enforced, &by),
-                item("modes, owners and times outside stay", State::Enforced, &by),
-            ]
-        }
-        Namespace::None => [
-            item(
-                "protected places are read-only",
-                State::Partly,
-                "no namespace: nothing new can be made beside them",
-            ),
-            item(
-                "secret places cannot be read",
-                State::Partly,
-                "no namespace: names can be listed",
-            ),
-            item("modes, owners and times outside stay", State::Missing, "needs user namespaces"),
-        ],
-    });
+    let level = match namespace {
+        Namespace::Privileged | Namespace::User => Level::Namespaces,
+        Namespace::None => Level::Landlock,
+    };
+    items.extend(GUARANTEES.iter().map(|guarantee| guarantee.item(level)));
     items
 }
