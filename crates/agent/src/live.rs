@@ -20,6 +20,9 @@ use tools::Exported;
 /// 50 ms.
 const CAGE_AGE: Duration = Duration::from_mins(1);
 
+/// A cage, or none where anything is allowed, and when it was made.
+type MadeCage = (Instant, Option<Arc<Cage>>);
+
 /// What may change while a turn runs.
 pub(crate) struct Live {
     /// Of the session that this one works for: what it may not, this one may not.
@@ -30,7 +33,7 @@ pub(crate) struct Live {
     /// Whether content nobody vouches for is in the context: sub-agents get it with their task.
     pub(crate) taint: Mutex<Taint>,
     /// The cages children have run in, and when each was made: making one anew for each costs.
-    pub(crate) cages: Mutex<HashMap<Reach, (Instant, Option<Arc<Cage>>)>>,
+    pub(crate) cages: Mutex<HashMap<Reach, MadeCage>>,
     /// Where caged children put temporary files.
     pub(crate) temp: PathBuf,
     /// Where our own files are, which no child reads or changes.

@@ -87,15 +87,12 @@ impl Session {
         };
         let hooks = hooks(seat, &kin);
         // Sub-agents find what their parent has found.
-        let is_root = kin.above.is_none();
         let say = |text| {
-            if is_root {
+            if kin.above.is_none() {
                 events.publish(Event::Notice { session: Some(id), text });
             }
         };
-        for swept in guard::cage::recover(&mind.paths.data().join("sandbox"), fence.roots()) {
-            say(recovered(&swept));
-        }
+        recover(&mind, &fence).iter().map(recovered).for_each(say);
         let code = code(&mind, &fence, say).await;
         let place = (id, fence.folder(), branch.as_slice());
         let mcp = lending(hub, place, (&options, &kin), (&live, &purse));
@@ -145,6 +142,11 @@ impl Session {
             mind,
         })
     }
+}
+
+/// Protected places of these folders that commands made before Caiman was killed.
+fn recover(mind: &Mind, fence: &Fence) -> Vec<Swept> {
+    guard::cage::recover(&mind.paths.data().join("sandbox"), fence.roots())
 }
 
 /// What the user is told of a protected place that a command made before Caiman was killed.

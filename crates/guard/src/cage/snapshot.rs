@@ -4,7 +4,7 @@
 //! millisecond. A place comes into being by a change of the folder it is to be in, so those folders are looked
 //! at instead: some twenty.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,6 @@ impl Snapshot {
     /// Looks at all places.
     pub(super) fn take(protected: &[PathBuf], hidden: &[PathBuf]) -> Self {
         let mut watched = BTreeMap::new();
-        let mut above = BTreeMap::new();
         // Stamps come first: what changes while we look is noticed by the next command.
         for place in protected.iter().chain(hidden) {
             let folder = nearest_folder(place);
@@ -36,13 +35,11 @@ impl Snapshot {
             watched.entry(folder).or_insert(stamp);
         }
         let absent: Vec<PathBuf> = protected.iter().filter(|it| !exists(it)).cloned().collect();
-        for place in &absent {
-            above.insert(nearest_folder(place), ());
-        }
+        let above: BTreeSet<PathBuf> = absent.iter().map(|place| nearest_folder(place)).collect();
         Self {
             watched: watched.into_iter().collect(),
             absent: absent.into(),
-            above_absent: above.into_keys().collect(),
+            above_absent: above.into_iter().collect(),
         }
     }
 

@@ -89,7 +89,7 @@ for kind in (1, 2, 3, 4, 5):
     },
     Probe {
         what: "shared memory of other programs cannot be reached",
-        script: "cat /dev/shm/caiman-probe-$CAIMAN_PID",
+        script: "cat $SHARED",
         holds: is_silent,
     },
     Probe {
@@ -147,9 +147,15 @@ fn bounds(den: &Den) -> Bounds {
     bounds
 }
 
+/// A file of another program in `/dev/shm`.
+fn shared() -> tempfile::NamedTempFile {
+    let file = tempfile::Builder::new().prefix("caiman-").tempfile_in("/dev/shm").unwrap();
+    fs::write(file.path(), SECRET).unwrap();
+    file
+}
+
 async fn try_all() {
-    let shared = format!("/dev/shm/caiman-probe-{}", std::process::id());
-    fs::write(&shared, SECRET).unwrap();
+    let shared = shared();
     for kind in kinds() {
         let level = if kind == Namespace::None { Level::Landlock } else { Level::Namespaces };
         for probe in PROBES {
@@ -160,13 +166,15 @@ async fn try_all() {
             let mut command = den.command(probe.script);
             command.cage = Some(std::sync::Arc::new(Cage::new(bounds(&den)).by(kind)));
             let own = den.path("work/own").display().to_string();
-            command.env = command.env.with([("OWN".to_owned(), own)]);
+            command.env = command.env.with([
+                ("OWN".to_owned(), own),
+                ("SHARED".to_owned(), shared.path().display().to_string()),
+            ]);
             let ran = finish(command).await;
             let holds = (probe.holds)(&den, &ran);
             assert_eq!(holds, guarantee.at(level) != Holds::No, "{kind:?} {}: {ran:?}", probe.what);
         }
     }
-    fs::remove_file(&shared).unwrap();
 }
 
 #[tokio::test]
@@ -184,19 +192,20 @@ fn every_guarantee_is_tried() {
 /// Without a sandbox every probe gets through, or it would show nothing.
 #[tokio::test]
 async fn without_a_sandbox_nothing_holds() {
-    let shared = format!("/dev/shm/caiman-probe-{}", std::process::id());
-    fs::write(&shared, SECRET).unwrap();
+    let shared = shared();
     for probe in PROBES.iter().filter(|probe| !probe.what.starts_with("no ptrace")) {
         let den = furnished(Namespace::None);
         let _socket = std::os::unix::net::UnixDatagram::bind(den.path("outside/socket")).unwrap();
         let mut command = den.command(probe.script);
         let own = den.path("work/own").display().to_string();
-        command.env = command.env.with([("OWN".to_owned(), own)]);
+        command.env = command.env.with([
+            ("OWN".to_owned(), own),
+            ("SHARED".to_owned(), shared.path().display().to_string()),
+        ]);
         command.cage = None;
         let ran = finish(command).await;
         assert!(!(probe.holds)(&den, &ran), "{}: {ran:?}", probe.what);
     }
-    fs::remove_file(&shared).ok();
 }
 
 /// Run by the test below, as another user.

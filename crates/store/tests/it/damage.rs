@@ -178,3 +178,57 @@ fn a_wal_without_its_database_goes_aside_with_it() {
     let wal = format!("{}-wal", aside.display());
     assert_eq!(fs::read(wal).unwrap(), vec![7; 5_000]);
 }
+
+/// A small file system of its own, gone when dropped.
+#[cfg(target_os = "linux")]
+struct SmallDisk(tempfile::TempDir);
+
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "only these programs make and remove a file system")]
+impl SmallDisk {
+    fn new() -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let mut mount = std::process::Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=1m", "none"]).arg(dir.path());
+        let mounted = mount.status().is_ok_and(|status| status.success());
+        if !mounted {
+            eprintln!("SKIPPED: no file system can be mounted here");
+        }
+        mounted.then_some(Self(dir))
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "only these programs make and remove a file system")]
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        std::process::Command::new("umount").arg("-l").arg(self.0.path()).status().ok();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_called_full_at_every_step() {
+    let Some(disk) = SmallDisk::new() else { return };
+    let path = disk.0.path().join("caiman.db");
+    let store = support::open(&path);
+    let session = support::session(&store);
+    let filler = disk.0.path().join("filler");
+    // Full, but for what the file system rounds up.
+    fs::write(&filler, vec![1; 1 << 20]).ok();
+    let error = store.append(session, support::chain(200, 900)).wait().unwrap_err();
+    assert!(error.to_string().starts_with("the disk is full:"), "{error}");
+    drop(store);
+    // Even the first page of the log has no room now.
+    match Store::open(&path)
+        .map(|opened| opened.store.append(session, support::chain(200, 900)).wait())
+    {
+        Ok(Ok(_)) => panic!("there is no room"),
+        Ok(Err(error)) | Err(error) => {
+            assert!(error.to_string().starts_with("the disk is full:"), "{error}");
+        }
+    }
+    fs::remove_file(&filler).unwrap();
+    let store = support::open(&path);
+    store.append(session, support::chain(3, 900)).wait().unwrap();
+}
