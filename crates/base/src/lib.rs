@@ -19,6 +19,7 @@
 //! | [`env`], [`paths`], [`clock`] | the only readers of environment, home folder and clock |
 //! | [`trust`] | which projects may run what their files say |
 //! | [`command`] | running a command, as a capability that `guard` provides |
+//! | [`visible`] | hidden characters shown as such, for everything that a person reads |
 //! | [`secret`] | values that must not reach logs, events, exports or a model |
 //!
 //! Everything here is plain data or pure code; the rooms above give it life.
@@ -41,6 +42,7 @@ pub mod star;
 pub mod task;
 pub mod transcript;
 pub mod trust;
+pub mod visible;
 
 pub use block::Block;
 pub use clock::{Clock, Timestamp};

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use base::config::printable;
+use base::visible::{visible, visible_json, visible_line};
 use clap::error::ErrorKind;
 use serde::Serialize;
 
@@ -12,10 +13,10 @@ use crate::failure::{Failure, Kind};
 /// Most characters of a line of progress.
 const PROGRESS_CHARS: usize = 200;
 
-/// Prints text to standard output. A reader that has gone (`| head`) ends us quietly.
+/// Prints text to standard output, hidden characters by their numbers. A reader that has gone (`| head`) ends us quietly.
 pub(crate) fn out(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(visible(text).as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::new(Kind::Internal, format!("cannot write to standard output: {error}")))
         }
@@ -27,7 +28,7 @@ pub(crate) fn out(text: &str) -> Result<(), Failure> {
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::new(Kind::Internal, format!("cannot write JSON: {error}")))?;
-    out(&(text + "\n"))
+    out(&(visible_json(&text).into_owned() + "\n"))
 }
 
 /// Prints a line to standard error: warnings and progress. A terminal would break it inside words, so
@@ -37,11 +38,12 @@ pub(crate) fn note(line: &str) {
         Some(columns) => folded(line, columns),
         None => line.to_owned(),
     };
-    drop(writeln!(io::stderr().lock(), "{text}"));
+    drop(writeln!(io::stderr().lock(), "{}", visible(&text)));
 }
 
 /// Prints a line of progress to standard error: one row, whatever the terminal's width.
 pub(crate) fn progress(line: &str) {
+    let line = &*visible_line(line);
     let columns = terminal_columns().unwrap_or(PROGRESS_CHARS).min(PROGRESS_CHARS);
     let text = if line.chars().count() < columns {
         line.to_owned()

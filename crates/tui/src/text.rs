@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
+use base::visible::{is_hidden, visible_line};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// Cells from one tab stop to the next.
 const TAB: usize = 4;
-
-/// What stands for a character that a terminal would obey instead of show.
-pub const HIDDEN: &str = "\u{FFFD}";
 
 /// Graphemes of a text: what a reader counts as one character.
 pub fn graphemes(text: &str) -> impl DoubleEndedIterator<Item = &str> {
@@ -32,74 +30,28 @@ pub fn width(text: &str) -> usize {
     graphemes(text).map(grapheme_width).sum()
 }
 
-/// Whether a character must not be written to a terminal: it would be obeyed, or it would turn what is read
-/// around, as bidirectional overrides do.
+/// Whether a character must not be written to a terminal: it would be obeyed, it would turn what is read around,
+/// or nobody would see it.
 pub fn is_unsafe(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
-        || matches!(c, '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}' | '\u{2028}' | '\u{2029}')
+    is_hidden(c)
 }
 
-/// A text of one row that is safe to show: escape sequences are taken out whole, tabs become blanks up to
-/// the next stop, and any other character that a terminal would obey becomes a replacement mark.
+/// A text of one row that is safe to show: tabs become blanks up to the next stop, and any other hidden character is
+/// shown by its number, as `<U+202E>`.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unsafe) {
-        return Cow::Borrowed(text);
+    let text = text.trim_end_matches('\r');
+    if !text.contains('\t') {
+        return visible_line(text);
     }
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        if c == '\u{1b}' || c == '\u{9b}' || c == '\u{9d}' || c == '\u{90}' {
-            rest = &rest[sequence_length(rest)..];
-            continue;
+    for (at, piece) in text.split('\t').enumerate() {
+        if at > 0 {
+            let blanks = TAB - width(&out) % TAB;
+            out.extend(std::iter::repeat_n(' ', blanks));
         }
-        match c {
-            '\t' => {
-                let blanks = TAB - width(&out) % TAB;
-                out.extend(std::iter::repeat_n(' ', blanks));
-            }
-            '\r' => {}
-            c if is_unsafe(c) => out.push_str(HIDDEN),
-            c => out.push(c),
-        }
-        rest = &rest[c.len_utf8()..];
+        out.push_str(&visible_line(piece));
     }
     Cow::Owned(out)
-}
-
-/// Bytes of the escape sequence a text begins with; an unfinished one ends with the text.
-fn sequence_length(text: &str) -> usize {
-    let mut chars = text.char_indices();
-    let kind = match chars.next().map(|(_, c)| c) {
-        Some('\u{9b}') => '[',
-        Some('\u{9d}') => ']',
-        Some('\u{90}') => 'P',
-        Some(_) => match chars.next() {
-            Some((_, c)) => c,
-            None => return text.len(),
-        },
-        None => return 0,
-    };
-    let end_of =
-        |found: Option<(usize, char)>| found.map_or(text.len(), |(at, c)| at + c.len_utf8());
-    match kind {
-        '[' => end_of(chars.find(|(_, c)| ('\u{40}'..='\u{7e}').contains(c))),
-        ']' | 'P' | 'X' | '^' | '_' => {
-            let mut escaped = false;
-            end_of(chars.find(|&(_, c)| {
-                let ends = c == '\u{7}' || c == '\u{9c}' || (escaped && c == '\\');
-                escaped = c == '\u{1b}';
-                ends
-            }))
-        }
-        ' '..='/' => end_of(chars.find(|(_, c)| !(' '..='/').contains(c))),
-        _ => end_of(Some((kind_at(text), kind))),
-    }
-}
-
-/// Where the second character of a two-character sequence stands.
-fn kind_at(text: &str) -> usize {
-    text.char_indices().nth(1).map_or(0, |(at, _)| at)
 }
 
 /// The longest beginning of a text that fits into `cells`, and the cells it takes.
@@ -155,18 +107,15 @@ mod tests {
     fn nothing_a_terminal_would_obey_is_left() {
         let table = [
             ("plain", "plain"),
-            ("\u{1b}[31mred\u{1b}[0m", "red"),
-            ("a\u{1b}]0;title\u{7}b", "ab"),
-            ("a\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "alink"),
-            ("a\u{1b}]52;c;ZXZpbA==", "a"),
-            ("\u{9b}2Jx", "x"),
+            ("\u{1b}[31mred\u{1b}[0m", "<U+001B>[31mred<U+001B>[0m"),
+            ("a\u{1b}]0;title\u{7}b", "a<U+001B>]0;title<U+0007>b"),
+            ("a\u{1b}]52;c;ZXZpbA==", "a<U+001B>]52;c;ZXZpbA=="),
+            ("\u{9b}2Jx", "<U+009B>2Jx"),
             ("a\tb", "a   b"),
-            ("one\rtwo", "onetwo"),
-            ("bell\u{7}", "bell\u{FFFD}"),
-            ("\u{202e}evil", "\u{FFFD}evil"),
-            ("\u{1b}(Bx", "x"),
-            ("\u{1b}", ""),
-            ("\u{1b}c!", "!"),
+            ("one\rtwo\r", "one<U+000D>two"),
+            ("bell\u{7}", "bell<U+0007>"),
+            ("\u{202e}evil", "<U+202E>evil"),
+            ("\u{1b}", "<U+001B>"),
         ];
         for (dirty, safe) in table {
             assert_eq!(clean(dirty), safe, "{dirty:?}");

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::visible::visible_line;
+
 /// One thing wrong in one place. The rest of the settings is loaded all the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
@@ -69,15 +71,7 @@ impl fmt::Display for Problem {
 /// One line of text without what could move the cursor or turn the writing direction: keys and values
 /// of a stranger's project are shown before anybody trusts it.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let is_trick = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
-    if text.contains(is_trick) {
-        text.chars().map(|c| if is_trick(c) { '\u{fffd}' } else { c }).collect()
-    } else {
-        text.into()
-    }
+    visible_line(text)
 }
 
 /// Collects the problems of one file, up to a limit: a hostile file must not cost time or memory.

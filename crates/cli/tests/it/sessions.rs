@@ -130,3 +130,29 @@ fn changes_are_printed_and_taken_back_from_a_shell() {
     assert!(home.run(&["session", "rewind", id, "1"]).out.contains("Restored: a.txt."), "undone");
     assert!(home.run(&["session", "changes", id, "--json"]).out.contains("\"added\": 1"));
 }
+
+#[test]
+fn hidden_characters_are_shown_wherever_a_session_is_printed() {
+    let model = Model::saying("left \u{202e}thgir\u{202c} \u{200b}zero \u{1b}[31mred");
+    let home = Home::of(&model);
+    let shown = "left <U+202E>thgir<U+202C> <U+200B>zero <U+001B>[31mred";
+    assert_eq!(home.run(&["run", "turn \u{202e}around"]).out, format!("{shown}\n"));
+
+    let list = home.run(&["session", "list"]);
+    let id = home.json(&["session", "list", "--json"])[0]["id"].as_str().unwrap().to_owned();
+    let show = home.run(&["session", "show", &id]);
+    assert!(show.out.contains(shown), "{}", show.out);
+    let markdown = home.run(&["session", "export", &id, "--format", "md"]);
+    assert!(markdown.out.contains(shown), "{} {}", markdown.out, markdown.err);
+    let lines = home.run(&["session", "export", &id]);
+    let json = home.run(&["run", "--output-format", "json", "again"]);
+    let stream = home.run(&["run", "--output-format", "stream-json", "--verbose", "again"]);
+    for done in [&json, &stream] {
+        assert!(done.out.contains("left \\u202ethgir"), "{}", done.out);
+    }
+    for done in [&list, &show, &markdown, &lines, &json, &stream] {
+        assert!(!done.out.is_empty(), "{}", done.err);
+        let hidden = |c: char| c != '\n' && base::visible::is_hidden(c);
+        assert!(!done.out.contains(hidden), "{:?}", done.out);
+    }
+}

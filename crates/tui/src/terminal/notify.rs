@@ -114,8 +114,8 @@ mod tests {
     #[test]
     fn what_is_told_cannot_leave_its_sequence() {
         let text = told(Notifications::Osc, "xterm-ghostty", "a\u{7}\u{1b}\\b\nc\u{9c}").unwrap();
-        assert_eq!(text, "^]9;a\u{FFFD}b c\u{FFFD}: done; really^\\");
-        assert_eq!(title("x\u{1b}]0;y\u{7}z"), b"\x1b]0;xz\x1b\\");
+        assert_eq!(text, "^]9;a<U+0007><U+001B>\\b c<U+009C>: done; really^\\");
+        assert_eq!(title("x\u{1b}]0;y\u{7}z"), b"\x1b]0;x<U+001B>]0;y<U+0007>z\x1b\\");
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! What is printed of a run, in each of the formats.
 
-use std::io::{self, IsTerminal, Write};
+use std::borrow::Cow;
+use std::io::{self, Write};
 use std::time::Instant;
 
 use base::model::ModelRef;
 use base::protocol::Mode;
+use base::visible::visible_json;
 use base::{Event, SessionId};
 use links::Mcp;
 use serde_json::Value;
@@ -56,7 +58,7 @@ impl Printer {
     /// A printer of the format the flags name.
     pub(crate) fn new(pipes: &Pipes, setting: Setting) -> Self {
         let form = match pipes.output_format {
-            OutputFormat::Text => Form::Text(Text::new(pipes, io::stdout().is_terminal())),
+            OutputFormat::Text => Form::Text(Text::new(pipes)),
             OutputFormat::Json => Form::Json(StreamJson::new(setting)),
             OutputFormat::StreamJson => {
                 let mut lines = StreamJson::new(setting);
@@ -144,6 +146,10 @@ impl Printer {
         if text.is_empty() {
             return;
         }
+        let text = match self.form {
+            Form::Text(_) => Cow::Borrowed(text),
+            Form::Json(_) | Form::StreamJson(_) => visible_json(text),
+        };
         let mut stdout = io::stdout().lock();
         self.closed |= stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err();
     }

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use base::model::StopReason;
 use base::transcript;
+use base::visible::{VisibleStream, visible_json};
 use base::{Block, CallId, EntryKind, Event};
 
 use super::flags::Pipes;
@@ -18,7 +19,8 @@ pub(crate) struct Text {
     shows_thoughts: bool,
     /// Whether only the JSON at the end is printed.
     is_structured: bool,
-    is_terminal: bool,
+    /// The answer as it is shown, in a pipe as on a terminal: what is piped is often read on one in the end.
+    answer: VisibleStream,
     ends_in_line_break: bool,
     is_thinking: bool,
     /// Progress of calls that run while the model still talks: shown when it is done, not amid its words.
@@ -26,13 +28,13 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// The form the flags ask for; `is_terminal` is about standard output.
-    pub(crate) fn new(pipes: &Pipes, is_terminal: bool) -> Self {
+    /// The form the flags ask for.
+    pub(crate) fn new(pipes: &Pipes) -> Self {
         Self {
             shows_tools: pipes.verbose || io::stderr().is_terminal(),
             shows_thoughts: pipes.verbose,
             is_structured: pipes.output_schema.is_some() || pipes.json_schema.is_some(),
-            is_terminal,
+            answer: VisibleStream::default(),
             ends_in_line_break: true,
             is_thinking: false,
             early: Vec::new(),
@@ -128,7 +130,7 @@ impl Text {
     pub(crate) fn end(&mut self, outcome: &Outcome) -> String {
         self.end_thought();
         let text = match &outcome.structured {
-            Some(value) => format!("{value}\n"),
+            Some(value) => format!("{}\n", visible_json(&value.to_string())),
             None => self.line_break(),
         };
         if let Some(remark) = remark(outcome) {
@@ -143,13 +145,13 @@ impl Text {
             return String::new();
         }
         self.ends_in_line_break = delta.ends_with('\n');
-        // A file or a pipe gets the answer to the byte; a terminal must not be steered.
-        if self.is_terminal { plain(delta) } else { delta.to_owned() }
+        self.answer.push(delta)
     }
 
     fn line_break(&mut self) -> String {
+        let held = self.answer.finish();
         let is_missing = !std::mem::replace(&mut self.ends_in_line_break, true);
-        if is_missing { "\n".to_owned() } else { String::new() }
+        if is_missing { held + "\n" } else { held }
     }
 
     fn progress(&mut self, sign: char, call: &CallId, title: &str, outcome: &Outcome) {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use base::protocol::SessionSummary;
 use base::transcript::{CallResult, Outcome, Piece};
+use base::visible::visible_json;
 use base::{Entry, EntryId, EntryKind, Part, PartBody, SessionId};
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -80,7 +81,7 @@ pub(super) fn write(path: &Path, content: &str) -> Result<(), Failure> {
 fn json_line(value: &impl Serialize) -> Result<String, Failure> {
     let line = serde_json::to_string(value)
         .map_err(|error| Failure::new(Kind::Internal, format!("cannot write JSON: {error}")))?;
-    Ok(line + "\n")
+    Ok(visible_json(&line).into_owned() + "\n")
 }
 
 fn section(entry: &Entry) -> (String, String) {
@@ -120,7 +121,11 @@ fn part(part: &Part) -> String {
         }
         PartBody::Call(call) => {
             let input = serde_json::to_string_pretty(&call.input.value).unwrap_or_default();
-            format!("**Call `{}`**\n\n{}", text::line(&call.name), fenced("json", &input))
+            format!(
+                "**Call `{}`**\n\n{}",
+                text::line(&call.name),
+                fenced("json", &visible_json(&input))
+            )
         }
         PartBody::Result(answer) => result(answer),
         PartBody::File(each) => format!("*{}*", show::file(each)),

@@ -65,7 +65,7 @@ fn a_transcript_is_readable_bounded_and_harmless() {
     let (_store, session) = store_with(&conversation());
     let shown = show::transcript(&session.summary, &conversation(), &TimeZone::UTC);
     for expected in [
-        "── you · 1970-01-01 00:01\nWhat is[31m here?\n",
+        "── you · 1970-01-01 00:01\nWhat is<U+001B>[31m here?\n",
         "── demo/tour · ",
         "(thinking) hm",
         "→ bash {\"command\":\"ls\"}",
@@ -82,7 +82,7 @@ fn a_transcript_is_readable_bounded_and_harmless() {
 fn markdown_is_whole_and_holds_no_sidecar() {
     let (_store, session) = store_with(&conversation());
     let text = export::markdown(&session.summary, &conversation(), &TimeZone::UTC, &|text| text);
-    assert!(text.starts_with("# What is[31m here?\n"), "{text}");
+    assert!(text.starts_with("# What is<U+001B>[31m here?\n"), "{text}");
     assert_eq!(text.matches("\nline").count(), 40);
     assert!(text.contains("\n````\n```\nline"), "the fence must outlast its content:\n{text}");
     assert!(!text.contains(SECRET_SIDECAR));

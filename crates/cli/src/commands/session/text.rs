@@ -1,22 +1,22 @@
 //! Text of sessions on its way to a terminal.
 
 use base::protocol::SessionSummary;
+use base::visible::visible;
 use base::{SessionId, Timestamp};
 use jiff::tz::TimeZone;
 
 /// Digits of an id shown at least, so that today's habits work tomorrow.
 const ID_DIGITS: usize = 8;
 
-/// Text without control characters other than line breaks and tabs: a transcript holds what web pages and
-/// commands said, and must not steer the terminal it is printed on.
+/// Text with hidden characters shown by their numbers, other than line breaks and tabs: a transcript holds what web
+/// pages and commands said, and must neither steer the terminal it is printed on nor hide anything.
 pub(crate) fn plain(text: &str) -> String {
-    let harmless = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
-    text.chars().filter(harmless).collect()
+    visible(text).into_owned()
 }
 
 /// One line of harmless text.
 pub(crate) fn line(text: &str) -> String {
-    plain(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    plain(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// One line of at most `limit` characters.
@@ -82,7 +82,10 @@ mod tests {
 
     #[test]
     fn a_transcript_cannot_steer_the_terminal() {
-        assert_eq!(plain("a\x1b]0;title\x07b\u{9b}2Jc\nd\te"), "a]0;titleb2Jc\nd\te");
+        assert_eq!(
+            plain("a\x1b]0;title\x07b\u{9b}2Jc\nd\te"),
+            "a<U+001B>]0;title<U+0007>b<U+009B>2Jc\nd\te"
+        );
         assert_eq!(line(" two\nlines\r\n"), "two lines");
         assert_eq!(short("abcdef", 4), "abc…");
     }

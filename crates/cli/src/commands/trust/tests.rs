@@ -103,5 +103,5 @@ fn a_damaged_list_is_not_overwritten() {
 
 #[test]
 fn rows_cannot_move_the_cursor() {
-    assert_eq!(render::lines(["a\u{1b}[2Jb\n".to_owned()]), "a\u{fffd}[2Jb\u{fffd}\n");
+    assert_eq!(render::lines(["a\u{1b}[2Jb\n".to_owned()]), "a<U+001B>[2Jb<U+000A>\n");
 }
