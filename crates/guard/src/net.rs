@@ -102,6 +102,21 @@ impl Gate {
         }
     }
 
+    /// Whether the settings name this host: it is then asked as it is written, without encryption if so.
+    pub fn names(&self, url: &Url) -> bool {
+        let port = url.port_or_known_default().unwrap_or_default();
+        let has = |address: IpAddr| {
+            let place = Place::of(address);
+            self.openings.iter().any(|opening| opening.has_address(address, port, place))
+        };
+        match url.host() {
+            Some(Host::Ipv4(address)) => has(address.into()),
+            Some(Host::Ipv6(address)) => has(address.into()),
+            Some(Host::Domain(name)) => self.opens_name(name, port),
+            None => false,
+        }
+    }
+
     /// Judges a redirect, the `hops`th of a request.
     pub fn check_redirect(&self, from: &Url, to: &Url, hops: usize) -> Result<(), NetError> {
         if hops > REDIRECT_LIMIT {

@@ -77,6 +77,14 @@ pub(crate) enum WebError {
     /// The client could not be made.
     #[error("the HTTP client cannot be set up: {0}")]
     Client(String),
+    /// No connection.
+    #[error("{host}: {why}")]
+    Unreachable {
+        /// Who was asked.
+        host: String,
+        /// What went wrong, innermost.
+        why: String,
+    },
     /// No answer, or half of one.
     #[error("{host}: {why}")]
     Failed {
@@ -190,9 +198,34 @@ impl Web {
 
     /// Asks for `url` and follows redirects on the same host. Another host is another question to the lock,
     /// so that a redirect passes no rule. The answer's body is not read yet.
+    ///
+    /// An `http` address is tried as `https` first, and as it is written only if that cannot be reached.
     pub(crate) async fn get(&self, url: &Url, headers: HeaderMap) -> Result<Response, WebError> {
+        self.gate.check(url)?;
+        if let Some(secure) = self.secure(url) {
+            match self.follow(&secure, headers.clone()).await {
+                // A server that leads back to `http` does not serve the page otherwise.
+                Err(WebError::Unreachable { .. } | WebError::Refused(NetError::Downgrade(_))) => {}
+                asked => return asked,
+            }
+        }
+        self.follow(url, headers).await
+    }
+
+    /// The same address with `https`; `None` where it is used as written: another port than 80, which serves one
+    /// protocol only, or a host that `tools.fetch.allow_private` names.
+    fn secure(&self, url: &Url) -> Option<Url> {
+        if url.scheme() != "http" || url.port().is_some() || self.gate.names(url) {
+            return None;
+        }
+        let mut secure = url.clone();
+        secure.set_scheme("https").ok()?;
+        self.gate.check(&secure).ok()?;
+        Some(secure)
+    }
+
+    async fn follow(&self, url: &Url, headers: HeaderMap) -> Result<Response, WebError> {
         let mut url = url.clone();
-        self.gate.check(&url)?;
         // What is meant for one host stays with it: conditions, tokens.
         let mut headers = headers;
         for hops in 1.. {
@@ -281,7 +314,12 @@ pub(crate) fn failed(url: &Url, error: &reqwest::Error) -> WebError {
         }
         cause = inner;
     }
-    WebError::Failed { host: host(url), why: cause.to_string() }
+    let (host, why) = (host(url), cause.to_string());
+    if error.is_connect() {
+        WebError::Unreachable { host, why }
+    } else {
+        WebError::Failed { host, why }
+    }
 }
 
 /// Host and port, for messages.

@@ -169,3 +169,38 @@ fn settings_that_cannot_be_read_open_nothing() {
     assert!(web.address("http://192.168.1.1/").is_err());
     assert_eq!(web.address("example.com/x").unwrap().as_str(), "https://example.com/x");
 }
+
+#[tokio::test]
+async fn an_open_address_is_tried_with_https_first() {
+    // The proxy answers a tunnel with words that are no TLS, so that https cannot be reached.
+    let proxy = Server::plain().await;
+    let address = format!("http://127.0.0.1:{}", proxy.port);
+    let (lookup, _) = lying(&[&["93.184.216.34"]]);
+    let env = [("http_proxy", address.as_str()), ("https_proxy", address.as_str())];
+    let through = web(&["named.example"], lookup, &env);
+    let asked = async |url: &str| {
+        let before = proxy.asked().len();
+        assert_eq!(get(&through, url).await.unwrap(), 200, "{url}");
+        proxy.asked().split_off(before)
+    };
+    let tunnel = "CONNECT public.example:443 HTTP/1.1";
+    let open = "GET http://public.example/x HTTP/1.1";
+    assert_eq!(asked("http://public.example/x").await, [tunnel, open]);
+    assert_eq!(asked("http://public.example:80/x").await, [tunnel, open]);
+    let other = "GET http://public.example:8080/x HTTP/1.1";
+    assert_eq!(asked("http://public.example:8080/x").await, [other]);
+    assert_eq!(asked("http://named.example/x").await, ["GET http://named.example/x HTTP/1.1"]);
+    assert!(get(&through, "https://public.example/x").await.is_err(), "https stays https");
+}
+
+#[tokio::test]
+async fn a_name_that_leads_inside_is_refused_before_and_after_https() {
+    let server = Server::plain().await;
+    for lists in INNER {
+        let (lookup, count) = lying(lists);
+        let error = get(&web(&[], lookup, &[]), "http://rebind.example/").await.unwrap_err();
+        assert!(matches!(error, WebError::Refused(NetError::Inner { .. })), "{lists:?}: {error}");
+        assert_eq!(count.load(Ordering::SeqCst), 1, "a refusal is no reason to try http");
+    }
+    assert_eq!(server.asked(), Vec::<String>::new());
+}
