@@ -15,6 +15,7 @@ mod confined;
 #[cfg(target_os = "linux")]
 mod differential;
 mod fence;
+mod grants;
 mod net;
 mod parsers;
 mod place;
