@@ -120,6 +120,15 @@ impl Kin {
         Some(Actor { id: own.to_string(), kind, root: *root, project })
     }
 
+    /// The taint its calls are judged by. A confined session has nothing to give away but its prompt, so only the
+    /// content its caller had read counts, and not the pages it reads itself.
+    pub(crate) fn taint(&self, own: &guard::Taint) -> guard::Taint {
+        match &self.above {
+            Some(above) if self.is_confined() => above.live.taint(),
+            Some(_) | None => own.clone(),
+        }
+    }
+
     /// Whether it is locked into a place where nothing of the user's is.
     pub(crate) fn is_confined(&self) -> bool {
         self.lock.is_some()
@@ -448,12 +457,15 @@ impl Crew {
     }
 
     fn options_for(&self, hub: &Hub, agent: &Agent, order: &Order) -> Result<Options, ToolError> {
+        let policy = self.live.policy();
         let parent = role::Parent {
             mind: &hub.mind,
             top: &hub.options,
             options: &self.options,
             target: self.live.target(),
-            rules: &self.live.policy().rules,
+            rules: &policy.rules,
+            mode: policy.mode,
+            taint: self.live.taint(),
             folder: &self.folder,
         };
         let cast = parent.cast(agent, &order.who, order.model.as_deref());

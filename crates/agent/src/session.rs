@@ -372,7 +372,7 @@ impl Session {
 /// What an entry brings into the context that nobody vouches for.
 pub(crate) fn taint_of(entry: &Entry) -> Taint {
     let foreign = entry.kind.parts().iter().find_map(|part| match &part.origin {
-        Origin::Web => Some("a web page".to_owned()),
+        Origin::Web => Some("the web".to_owned()),
         Origin::Mcp(server) => Some(format!("the MCP server {server}")),
         Origin::Channel(sender) => Some(format!("a message of {sender}")),
         Origin::User

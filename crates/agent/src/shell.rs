@@ -57,6 +57,7 @@ impl Run {
             title: title.clone(),
             spill: Spill::new(sight.workspace.spill.clone(), call.as_str()),
             timeout: None,
+            origin: base::Origin::Shell,
         };
         let job = sight.workspace.jobs.start(start);
         let job = job.map_err(|error| ClientError::Refused(error.to_string()))?;

@@ -4,7 +4,6 @@ use base::model::StopReason;
 use base::protocol::Ending;
 use base::transcript::{Call, Piece};
 use base::{Entry, EntryKind, Event, Part, PartBody};
-use guard::Taint;
 use llm::Class;
 use store::StoreError;
 use tokio::sync::mpsc;
@@ -344,7 +343,7 @@ fn dispatch<'a>(session: &'a Session, cancel: &'a CancellationToken) -> Dispatch
         hooks: &session.hooks,
         offered: session.prefix().map_or(&[][..], |(_, tools)| tools),
         agent: session.kin.above.as_ref().and(session.kin.agent_name()),
-        taint: if session.kin.is_confined() { Taint::Clean } else { session.taint.clone() },
+        taint: session.kin.taint(&session.taint),
         cancel,
     }
 }

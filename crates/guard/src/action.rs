@@ -2,6 +2,7 @@
 
 use url::Url;
 
+use crate::cage::Reach;
 use crate::fence::Spot;
 
 /// One thing a call would do. A call may do several; all must be allowed.
@@ -22,10 +23,31 @@ pub enum Action {
     },
     /// Reaches an address on the network.
     Fetch(Url),
+    /// Starts the web researcher, which opens pages of its own choice on any host. The address is the first one.
+    Browse(Url),
+    /// Types into a process that is already running.
+    Type(JobText),
     /// Uses something by its name: an agent, a skill.
     Named(String),
     /// Touches nothing but the session itself: a todo list, a question, a running job's output.
     Inner,
+}
+
+/// Text for a running job, with what is needed to judge it as a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobText {
+    /// The command line that started the job.
+    pub command: String,
+    /// Where the job was started.
+    pub folder: Spot,
+    /// The reach the job was started with. Typed text runs with it, whatever the rules say by now.
+    pub reach: Reach,
+    /// Whether the job reads from a terminal, where control characters edit the line.
+    pub terminal: bool,
+    /// Everything typed into the job before: a command may be typed in several pieces.
+    pub before: String,
+    /// The text that is typed now, with the Enter key as a newline.
+    pub text: String,
 }
 
 /// Whether content that nobody vouches for (a page, an MCP server, a stranger's message) is in the context.

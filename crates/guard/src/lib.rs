@@ -30,7 +30,7 @@ pub mod rule;
 mod runner;
 pub mod shell;
 
-pub use action::{Action, Taint};
+pub use action::{Action, JobText, Taint};
 pub use cage::{Cage, Reach};
 pub use fence::{Entry, EntryKind, Fence, FenceError, Spot};
 pub use policy::{Decision, Policy, Verdict};

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `place` | reading and changing files |
 //! | `run` | commands: every part of a line |
+//! | `typed` | text for running jobs, judged as commands with the job's reach |
 //! | `touched` | the files a line touches: its redirects, the paths it names |
 //! | `closed` | what deny rules close, found on disk |
 //! | `critical` | deletes that are asked about in every mode |
@@ -28,6 +29,7 @@ mod repository;
 mod risky;
 mod run;
 mod touched;
+mod typed;
 
 use base::protocol::Mode;
 use url::Url;
@@ -214,6 +216,11 @@ impl Policy {
                 let host = || url.host_str().map(str::to_owned);
                 self.judge_fetch(tool, url, taint).risking(host)
             }
+            Action::Browse(first) => {
+                let host = || first.host_str().map(str::to_owned);
+                self.judge_browse(tool, first, taint).risking(host)
+            }
+            Action::Type(typed) => self.judge_typed(tool, typed, taint),
             Action::Named(name) => {
                 let named = |rule: &&Rule| rule.covers_named(tool, name);
                 self.forbidden(named).unwrap_or_else(|| self.judge_inner(tool, taint))
@@ -250,6 +257,8 @@ impl Policy {
                 | Action::Edit(_)
                 | Action::Run { .. }
                 | Action::Fetch(_)
+                | Action::Browse(_)
+                | Action::Type(_)
                 | Action::Inner => {
                     let allow = own.iter().map(|rule| (*rule).clone()).collect();
                     let rules = Rules { allow, ..Rules::default() };
@@ -294,6 +303,27 @@ impl Policy {
             Some(rule) => Verdict::by_rule(Decision::Allow, rule),
             None => Verdict::ask(format!("it reaches {host}")).granting(grants),
         }
+    }
+
+    /// The web researcher opens any host, so rules for single hosts do not allow it, and with untrusted content in
+    /// the context no rule does: the prompt it is given could carry data out.
+    fn judge_browse(&self, tool: &str, first: &Url, taint: &Taint) -> Verdict {
+        let about =
+            |rule: &&Rule| rule.covers_tool(tool, Kind::Fetch) || rule.covers_address(first);
+        if let Some(verdict) = self.forbidden(about) {
+            return verdict;
+        }
+        if let Taint::From(origin) = taint {
+            return Verdict::ask(format!(
+                "the web researcher may open any host while words from {origin} are in the context"
+            ));
+        }
+        let allowing = self.rules.allow.iter().find(|rule| rule.covers_tool(tool, Kind::Fetch));
+        if let Some(rule) = allowing {
+            return Verdict::by_rule(Decision::Allow, rule);
+        }
+        let grants = Rule::parse(tool).into_iter().collect();
+        Verdict::ask("the web researcher may open any host").granting(grants)
     }
 
     fn judge_inner(&self, tool: &str, taint: &Taint) -> Verdict {

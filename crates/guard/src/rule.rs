@@ -252,6 +252,11 @@ impl Rule {
         host(url).is_some_and(|host| host_fits(pattern, &host))
     }
 
+    /// Whether it names hosts to reach.
+    pub fn is_about_hosts(&self) -> bool {
+        matches!(self.spec, Spec::Host(_))
+    }
+
     /// Whether it names this very host, without any `*`.
     pub fn names_host(&self, url: &Url) -> bool {
         matches!(&self.spec, Spec::Host(pattern) if Some(pattern) == host(url).as_ref())
@@ -316,7 +321,7 @@ impl Rules {
 /// The kind of thing a built-in tool does first of all.
 fn kind_of(tool: &str) -> Kind {
     match tool {
-        "bash" => Kind::Run,
+        "bash" | "job_input" => Kind::Run,
         "view" | "glob" | "grep" | "ls" => Kind::Read,
         "edit" | "multiedit" | "write" | "apply_patch" => Kind::Edit,
         "fetch" | "web_fetch" | "agentic_fetch" | "download" => Kind::Fetch,

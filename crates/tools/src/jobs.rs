@@ -11,8 +11,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use base::{Env, TaskScope};
+use base::{Env, Origin, TaskScope};
+use guard::cage::Network;
 use guard::process::{Command, SpawnError};
+use guard::{Cage, Reach};
 
 use crate::bound::Spill;
 
@@ -59,6 +61,8 @@ pub struct Start {
     pub spill: Spill,
     /// How long it may run.
     pub timeout: Option<Duration>,
+    /// Where its output comes from; feeds the taint rule.
+    pub origin: Origin,
 }
 
 /// Why a process was not started.
@@ -82,6 +86,16 @@ pub fn shell(env: &Env) -> &'static str {
     if has_bash { "bash" } else { "sh" }
 }
 
+/// How far a process in this sandbox reaches; `None` is no sandbox.
+pub(crate) fn reach_of(cage: Option<&Cage>) -> Reach {
+    match cage.map(Cage::bounds) {
+        None => Reach::Everything,
+        Some(bounds) if bounds.network == Network::On => Reach::Network,
+        Some(bounds) if bounds.writable.is_empty() => Reach::ReadOnly,
+        Some(_) => Reach::Workspace,
+    }
+}
+
 impl Jobs {
     /// Starts a process. It has no number until [`Jobs::keep`] gives it one.
     pub fn start(&self, start: Start) -> Result<Arc<Job>, StartError> {
@@ -92,8 +106,9 @@ impl Jobs {
             RUNNING.. => return Err(StartError::TooMany),
             _ => {}
         }
-        let (job, inbox) = Job::new(start.title, start.spill, start.command.stdio);
-        let mut child = start.command.spawn()?;
+        let Start { command, title, spill, timeout, origin } = start;
+        let (job, inbox) = Job::new(title, spill, &command, origin);
+        let mut child = command.spawn()?;
         table.live.push(job.clone());
         drop(table);
         let scope = &self.shared.scope;
@@ -103,7 +118,7 @@ impl Jobs {
         let shared = Arc::downgrade(&self.shared);
         let owned = job.clone();
         scope.spawn(async move {
-            owner::own(child, &owned, start.timeout).await;
+            owner::own(child, &owned, timeout).await;
             if let Some(shared) = shared.upgrade() {
                 shared.retire(&owned);
             }

@@ -11,7 +11,7 @@ use base::definition::{Agent, Definitions, Source};
 use base::protocol::Mode;
 use guard::policy::Bound;
 use guard::room::SHOWN;
-use guard::{Fence, Rule, Rules};
+use guard::{Fence, Rule, Rules, Taint};
 use llm::{Reasoning, Target, Transport};
 use tools::{ToolError, Who};
 
@@ -45,6 +45,10 @@ pub(super) struct Parent<'a> {
     pub(super) target: Target,
     /// The rules that hold for the parent.
     pub(super) rules: &'a Rules,
+    /// How the parent's questions are answered where no rule decides.
+    pub(super) mode: Mode,
+    /// Whether untrusted content is in the parent's context.
+    pub(super) taint: Taint,
     /// The folder the agent works in.
     pub(super) folder: &'a Path,
 }
@@ -134,6 +138,8 @@ fn as_begun(hub: &Hub, row: &store::Session) -> Result<Own, String> {
         options: &hub.options,
         target: hub.options.target.clone(),
         rules: &hub.options.rules,
+        mode: hub.options.mode,
+        taint: Taint::Clean,
         folder: Path::new(&row.summary.folder),
     };
     let (options, notes) = parent.as_main(&agent)?;
@@ -172,15 +178,30 @@ impl Parent<'_> {
         options.mode = agent.mode.unwrap_or(Mode::Bypass);
         options.rules = Rules { deny: denied(agent), ..Rules::default() };
         if let Who::Researcher { .. } = who {
-            options.mode = Mode::DontAsk;
-            // Asked about once, for the whole errand; what would be asked inside is not done.
-            let allow = ["WebFetch", "web_search", "web_fetch"].iter();
-            options.rules.allow = allow.filter_map(|rule| Rule::parse(rule).ok()).collect();
-            options.rules.deny.extend(self.rules.deny.iter().cloned());
-            options.rules.deny.extend(self.rules.ask.iter().cloned());
-            options.more_folders = Vec::new();
+            self.confine(&mut options);
         }
         Ok((options, notes))
+    }
+
+    /// What the web researcher may open. Its caller's deny and ask rules hold. With a clean context the yes to the
+    /// call, which names "any host", covers the rest. With untrusted content in the caller's context its prompt may
+    /// carry data out, so every host that no rule names is asked about.
+    fn confine(&self, options: &mut Options) {
+        let Rules { allow, ask, deny } = self.rules;
+        options.rules.deny.extend(deny.iter().cloned());
+        options.more_folders = Vec::new();
+        if self.taint == Taint::Clean || self.mode == Mode::Bypass {
+            options.mode = if self.mode == Mode::Bypass { Mode::Bypass } else { Mode::DontAsk };
+            let any = ["WebFetch", "web_search", "web_fetch"].iter();
+            options.rules.allow = any.filter_map(|rule| Rule::parse(rule).ok()).collect();
+            // What would be asked inside is not done.
+            options.rules.deny.extend(ask.iter().cloned());
+        } else {
+            options.mode = Mode::Default;
+            options.rules.allow =
+                allow.iter().filter(|rule| rule.is_about_hosts()).cloned().collect();
+            options.rules.ask = ask.clone();
+        }
     }
 
     /// What the main agent is run with, and what the user should know of it.

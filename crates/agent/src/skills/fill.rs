@@ -139,6 +139,7 @@ impl Filling<'_> {
             title: command(),
             spill: bound::spill_for(self.ctx),
             timeout: Some(PATIENCE),
+            origin: base::Origin::Shell,
         };
         let started = workspace.jobs.start(start);
         let job = started

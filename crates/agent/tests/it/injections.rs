@@ -152,7 +152,8 @@ async fn obeying(
     let script = script.call(tool, input.clone()).then().text("I obeyed.");
     let mut plan = Plan { mode, ..Plan::with_tools(script) };
     plan.config.tools.fetch.allow_private = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
-    let rules = ["WebFetch(domain:127.0.0.1)"].into_iter().chain(allow.iter().copied());
+    let rules =
+        ["WebFetch(domain:127.0.0.1)", "agentic_fetch"].into_iter().chain(allow.iter().copied());
     plan.rules.allow = rules.map(|rule| Rule::parse(rule).unwrap()).collect();
     let room = Room::new(plan).await;
     room.write("secret.txt", "the secret\n");

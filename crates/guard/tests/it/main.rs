@@ -25,3 +25,5 @@ mod risky;
 mod room;
 mod rooms;
 mod rules;
+mod typed;
+mod web;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use base::Origin;
 use base::definition::agent::Isolation;
+use base::{Block, Origin};
 use guard::Action;
 use guard::room::Room;
 use schemars::JsonSchema;
@@ -52,7 +52,15 @@ impl Tool for AgenticFetch {
             Some(url) => workspace.web.address(url)?,
             None => workspace.web.search_address(input.prompt.trim())?,
         };
-        Ok(vec![Action::Fetch(first)])
+        Ok(vec![Action::Browse(first)])
+    }
+
+    async fn preview(&self, input: &Input, _ctx: &ToolCtx) -> Option<Block> {
+        let text = match input.address() {
+            Some(url) => format!("{}\n\nFirst page: {url}", input.prompt),
+            None => input.prompt.clone(),
+        };
+        Some(Block::Text { text })
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<Output, ToolError> {

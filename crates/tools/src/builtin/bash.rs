@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Block, Origin};
+use guard::cage::Network;
 use guard::process::{Command, Terminals};
-use guard::{Action, Spot};
+use guard::{Action, Cage, Spot, shell};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -115,6 +116,7 @@ impl Tool for Bash {
             title: self.title(&input),
             spill: bound::spill_for(ctx),
             timeout: input.timeout.map(|seconds| Duration::from_secs(seconds.clamp(1, LONGEST_S))),
+            origin: origin(&input, ctx.cage.as_deref()),
         };
         let jobs = &ctx.workspace.jobs;
         let job = jobs.start(start).map_err(|error| ToolError::Refused(error.to_string()))?;
@@ -122,8 +124,20 @@ impl Tool for Bash {
         let report = watched.follow(ctx, Patience::of(&input)).await;
         ctx.workspace.code.lsp.command_has_run();
         let report = report?;
-        Ok(Output::text(report.text(input.timeout, ctx)).from(Origin::Shell))
+        let origin = report.job.origin();
+        Ok(Output::text(report.text(input.timeout, ctx)).from(origin))
     }
+}
+
+/// Where the output of a command comes from. One that can reach the network may print what strangers wrote.
+fn origin(input: &Input, cage: Option<&Cage>) -> Origin {
+    let only_reads = || shell::parse(&input.command).is_ok_and(|script| script.read_only().is_ok());
+    let is_connected = match cage {
+        Some(cage) => cage.bounds().network == Network::On,
+        // Where there is no sandbox, a command that only reads connects to nothing.
+        None => input.uncaged || !only_reads(),
+    };
+    if is_connected { Origin::Web } else { Origin::Shell }
 }
 
 fn folder(input: &Input, workspace: &Workspace) -> Result<Spot, ToolError> {

@@ -1,6 +1,5 @@
 //! `job_kill`: ending a background job.
 
-use base::Origin;
 use guard::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -43,6 +42,6 @@ impl Tool for JobKill {
             // Killed after the grace; what the system cannot kill is told as running.
             gone = timeout(GRACE * 2, job.gone()) => drop(gone),
         }
-        Ok(Output::text(report(&job, None)).from(Origin::Shell))
+        Ok(Output::text(report(&job, None)).from(job.origin()))
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::Origin;
 use guard::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -61,7 +60,7 @@ impl Tool for JobOutput {
         }
         // What runs in the background changes files at any time; who looks at it wants to know.
         ctx.workspace.code.lsp.command_has_run();
-        Ok(Output::text(report(&job, input.from)).from(Origin::Shell))
+        Ok(Output::text(report(&job, input.from)).from(job.origin()))
     }
 }
 

@@ -1,20 +1,31 @@
 //! A process as everybody but its owner sees it.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use guard::process::Terminals;
+use base::Origin;
+use guard::Reach;
+use guard::process::{Command, Terminals};
+use guard::shell::LONGEST_BYTES;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::ending::Ending;
+use super::reach_of;
 use crate::bound::{Bounded, Spill};
 
 /// How many pieces of input wait for a process that does not read; then who sends waits.
 const INPUTS: usize = 8;
 /// How long a process may take to read what it is sent.
 const INPUT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Bytes kept of what was typed: more than the policy looks into, so that a longer history is never judged as if it
+/// were short.
+const TYPED_BYTES: usize = LONGEST_BYTES * 2;
+/// The interrupt key.
+const INTERRUPT: &str = "\u{3}";
 
 /// A process that was started, and what it has printed.
 #[derive(Debug)]
@@ -28,6 +39,13 @@ pub struct Job {
     ending: CancellationToken,
     stdio: Terminals,
     input: Option<mpsc::Sender<Typed>>,
+    /// The command line, for whoever judges what is typed into it.
+    line: String,
+    folder: PathBuf,
+    reach: Reach,
+    origin: Origin,
+    /// What was typed into it; more than [`TYPED_BYTES`] is cut at the front.
+    typed: Mutex<String>,
 }
 
 /// What is printed, and what of it was shown.
@@ -88,8 +106,10 @@ impl Job {
     pub(super) fn new(
         title: String,
         spill: Spill,
-        stdio: Terminals,
+        command: &Command,
+        origin: Origin,
     ) -> (Arc<Self>, mpsc::Receiver<Typed>) {
+        let stdio = command.stdio;
         let (sender, inbox) = mpsc::channel(INPUTS);
         let log = Log {
             output: Bounded::new(spill),
@@ -106,6 +126,11 @@ impl Job {
             ending: CancellationToken::new(),
             stdio,
             input: (stdio != Terminals::Output).then_some(sender),
+            line: command.args.last().cloned().unwrap_or_default(),
+            folder: command.folder.clone(),
+            reach: reach_of(command.cage.as_deref()),
+            origin,
+            typed: Mutex::default(),
         };
         (Arc::new(job), inbox)
     }
@@ -118,6 +143,45 @@ impl Job {
     /// What its input and output are.
     pub fn stdio(&self) -> Terminals {
         self.stdio
+    }
+
+    /// The command line that started it.
+    pub fn line(&self) -> &str {
+        &self.line
+    }
+
+    /// The folder it was started in.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// How far it reaches.
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// Where its output comes from.
+    pub fn origin(&self) -> Origin {
+        self.origin.clone()
+    }
+
+    /// What was typed into it so far, each Enter as a newline.
+    pub fn typed(&self) -> String {
+        self.typed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers text that is about to be typed.
+    pub fn remember_typed(&self, text: &str) {
+        let mut typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
+        if text == INTERRUPT && matches!(self.stdio, Terminals::Pty { .. }) {
+            let line_start = typed.rfind('\n').map_or(0, |at| at + 1);
+            typed.truncate(line_start);
+            return;
+        }
+        typed.push_str(text);
+        let surplus = typed.len().saturating_sub(TYPED_BYTES);
+        let surplus = typed.ceil_char_boundary(surplus);
+        typed.drain(..surplus);
     }
 
     /// Its number, if it was kept.

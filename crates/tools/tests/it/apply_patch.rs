@@ -170,6 +170,8 @@ async fn every_name_is_judged() {
         Action::Read(_)
         | Action::Run { .. }
         | Action::Fetch(_)
+        | Action::Browse(_)
+        | Action::Type(_)
         | Action::Named(_)
         | Action::Inner => {
             panic!("an edit")

@@ -35,6 +35,7 @@ fn shell(room: &Room, command: &str) -> Start {
         title: command.to_owned(),
         spill: Spill::new(PathBuf::from("/nonexistent"), "x"),
         timeout: None,
+        origin: base::Origin::Shell,
     }
 }
 

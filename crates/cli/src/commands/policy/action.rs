@@ -48,6 +48,8 @@ impl Call {
             Action::Read(_)
             | Action::Edit(_)
             | Action::Fetch(_)
+            | Action::Browse(_)
+            | Action::Type(_)
             | Action::Named(_)
             | Action::Inner => None,
         })

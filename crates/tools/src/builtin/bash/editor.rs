@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use base::Origin;
 use links::acp::{End, Errand, Ran};
 
-use super::{Input, LONGEST_S, folder, report};
+use super::{Input, LONGEST_S, folder, origin, report};
 use crate::bound::{bounded, spill_for};
 use crate::jobs;
 use crate::tool::{Output, ToolError};
@@ -35,7 +34,8 @@ pub(super) async fn run(input: &Input, ctx: &ToolCtx) -> Result<Option<Output>, 
     workspace.code.lsp.command_has_run();
     let told = |ran: Ran| {
         let output = bounded(&ran.output, spill_for(ctx));
-        Output::text(report::join(&output, &remarks(&ran, timeout_s))).from(Origin::Shell)
+        let text = report::join(&output, &remarks(&ran, timeout_s));
+        Output::text(text).from(origin(input, ctx.cage.as_deref()))
     };
     Ok(ran.map(told))
 }
