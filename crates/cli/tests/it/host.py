@@ -41,6 +41,10 @@ def say(text):
 
 
 told = {}
+hook = {"PreToolUse": [{"matcher": "Bash", "hookCallbackIds": ["hook_0"]}]}
+refused = control(0, {"subtype": "initialize", "hooks": hook, "systemPrompt": "Be brief.", "agents": {}})
+told["refused"] = refused["subtype"]
+told["names"] = [name in refused["error"] for name in ("`hooks`", "`systemPrompt`", "`agents`")]
 told["initialize"] = control(1, {"subtype": "initialize", "hooks": None})["subtype"]
 say("first")
 told["first"] = wait_for("result")["result"]

@@ -126,6 +126,7 @@ fn a_program_holds_a_conversation_and_is_asked() {
     assert_eq!(
         told,
         json!({
+            "refused": "error", "names": [true, true, false],
             "initialize": "success", "first": "One.",
             "asked": { "tool": "Read", "input": { "file_path": path }, "subtype": "can_use_tool" },
             "second": "Two.", "mode": "success", "dance": "error", "third": "Three.",

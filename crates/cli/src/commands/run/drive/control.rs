@@ -49,7 +49,10 @@ impl Drive {
     async fn serve(&mut self, ask: Ask) -> Result<Value, String> {
         let session = self.plan.session;
         match ask {
-            Ask::Initialize => Ok(json!({
+            Ask::Initialize { unsupported } if !unsupported.is_empty() => {
+                Err(not_supported(&unsupported))
+            }
+            Ask::Initialize { .. } => Ok(json!({
                 "commands": self.plan.found.commands.iter().map(|(name, hint, about)| {
                     json!({ "name": name, "description": about, "argumentHint": hint })
                 }).collect::<Value>(),
@@ -157,6 +160,25 @@ impl Drive {
     }
 }
 
+/// Names each part of `initialize` that is not supported, with what does the same.
+fn not_supported(parts: &[String]) -> String {
+    let named = parts.iter().map(|part| {
+        let instead = match part.as_str() {
+            "hooks" => "hooks in the settings",
+            "agents" => "--agents",
+            "systemPrompt" => "--system-prompt",
+            "appendSystemPrompt" => "--append-system-prompt",
+            "sdkMcpServers" | "sdkMcpServerManifests" | "mcpServers" => "servers in --mcp-config",
+            "skills" => "skill files",
+            "outputFormat" | "jsonSchema" => "--json-schema",
+            _ => return format!("`{part}`"),
+        };
+        format!("`{part}` (use {instead})")
+    });
+    let named: Vec<String> = named.collect();
+    format!("initialize: caiman does not support {}", named.join(", "))
+}
+
 fn can_use_tool(
     request: RequestId,
     tool: &str,
@@ -259,6 +281,14 @@ mod tests {
         assert_eq!(yes(json!(null)), Approval::Allow { scope: Scope::Once, rule: None });
         let rule = json!([{ "type": "addRules", "behavior": "allow", "destination": "session" }]);
         assert_eq!(yes(rule), Approval::Allow { scope: Scope::Session, rule: None });
+    }
+
+    #[test]
+    fn every_part_that_is_not_supported_is_named() {
+        let parts = ["hooks", "agents", "x"].map(str::to_owned);
+        let error = not_supported(&parts);
+        assert!(error.contains("`hooks` (use hooks in the settings)"), "{error}");
+        assert!(error.contains("`agents` (use --agents)") && error.contains("`x`"), "{error}");
     }
 
     #[test]

@@ -35,8 +35,12 @@ pub(crate) enum Heard {
 /// What a host wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ask {
-    /// To know what there is.
-    Initialize,
+    /// To know what there is. The names are the parts of the request that ask for more than that, and that are not
+    /// supported: hooks, agents, prompts, servers.
+    Initialize {
+        /// In the order of the request.
+        unsupported: Vec<String>,
+    },
     /// The running turn stopped.
     Interrupt,
     /// Another mode, by name.
@@ -108,13 +112,33 @@ fn control(value: &Value) -> Result<Heard, String> {
     let request = &value["request"];
     let word = |name: &str| request[name].as_str().map(str::to_owned);
     let ask = match request["subtype"].as_str().unwrap_or_default() {
-        "initialize" => Ask::Initialize,
+        "initialize" => Ask::Initialize { unsupported: unsupported(request) },
         "interrupt" => Ask::Interrupt,
         "set_permission_mode" => Ask::SetMode(word("mode").unwrap_or_default()),
         "set_model" => Ask::SetModel(word("model").filter(|model| model != "default")),
         other => Ask::Unknown(other.to_owned()),
     };
     Ok(Heard::Control { id: id.to_owned(), ask })
+}
+
+/// The parts of an `initialize` request that ask for something. None of them is supported: a host whose hooks were
+/// silently dropped would take a guard to be in place that never runs.
+fn unsupported(request: &Value) -> Vec<String> {
+    let parts = request.as_object().into_iter().flatten();
+    let asked = parts.filter(|(name, value)| *name != "subtype" && !is_empty(value));
+    asked.map(|(name, _)| name.clone()).collect()
+}
+
+/// Whether a value asks for nothing, such as `null`, `[]` or `{"PreToolUse": []}`.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(is_on) => !is_on,
+        Value::Number(_) => false,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.iter().all(is_empty),
+        Value::Object(fields) => fields.values().all(is_empty),
+    }
 }
 
 fn answer(value: &Value) -> Result<Heard, String> {
@@ -169,6 +193,29 @@ mod tests {
             asked(json!({ "subtype": "set_model", "model": null })),
             wants(Ask::SetModel(None))
         );
+        let initialize = |names: &[&str]| {
+            let unsupported = names.iter().map(ToString::to_string).collect();
+            wants(Ask::Initialize { unsupported })
+        };
+        let empty = json!({ "subtype": "initialize", "hooks": { "Stop": [] }, "agents": null,
+            "sdkMcpServers": [], "systemPrompt": "", "promptSuggestions": false });
+        assert_eq!(asked(empty), initialize(&[]));
+        for name in [
+            "hooks",
+            "agents",
+            "systemPrompt",
+            "appendSystemPrompt",
+            "sdkMcpServers",
+            "mcpServers",
+            "skills",
+            "outputFormat",
+            "jsonSchema",
+            "somethingNew",
+        ] {
+            let mut request = json!({ "subtype": "initialize", "hooks": {} });
+            request[name] = json!({ "x": [{ "y": 1 }] });
+            assert_eq!(asked(request), initialize(&[name]), "{name}");
+        }
         assert_eq!(asked(json!({ "subtype": "dance" })), wants(Ask::Unknown("dance".to_owned())));
         let response = json!({ "subtype": "error", "request_id": "2", "error": "no" });
         assert_eq!(
