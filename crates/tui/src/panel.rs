@@ -3,6 +3,7 @@
 
 mod body;
 mod choices;
+mod command;
 mod permission;
 mod questions;
 
@@ -20,6 +21,7 @@ use crate::message::Effect;
 use crate::pane::Pressed;
 use crate::theme::Role;
 
+pub(crate) use command::collapsed;
 use permission::{Answer, Permission};
 use questions::Asking;
 

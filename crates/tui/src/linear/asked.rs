@@ -4,6 +4,7 @@ use base::protocol::{Approval, Op, Question, Scope, Trust};
 use base::{Block, RequestId};
 
 use super::voice::Voice;
+use crate::panel::collapsed;
 
 /// A question.
 #[derive(Debug)]
@@ -24,8 +25,12 @@ pub(super) struct Permission {
     pub(super) title: String,
     pub(super) reason: String,
     pub(super) rules: Vec<String>,
+    pub(super) risky: Vec<String>,
     pub(super) body: Option<Block>,
 }
+
+/// Lines between a risky part and the answers from which on it is read again.
+const FAR: usize = 10;
 
 /// What a line is to a question.
 #[derive(Debug, PartialEq)]
@@ -119,7 +124,13 @@ impl Permission {
         voice.say(&format!("Permission: {}{}", who.unwrap_or_default(), self.title));
         voice.say(&format!("Why it asks: {}", self.reason));
         if let Some(body) = &self.body {
-            voice.show(body);
+            let far = voice.show_all(body) > FAR;
+            // Who answers sees the last lines: what makes it risky is among them.
+            let risky = self.risky.iter().map(|part| collapsed(part));
+            for part in risky.filter(|part| far && part.len() <= FAR) {
+                voice.say("Risky part:");
+                part.iter().for_each(|line| voice.say(&format!("  {line}")));
+            }
         }
         let always = match self.rules.first() {
             Some(rule) => format!(" 3 always in this project ({rule}),"),

@@ -103,10 +103,18 @@ impl Linear {
         if let Event::ChildStarted { child, agent, .. } = event {
             self.voice.say(&format!("Agent {agent} begins. /status tells what it does."));
             self.crew.insert(child, Member { name: agent, does: "begins".to_owned() });
-        } else if let Event::ApprovalNeeded { request, agent, title, reason, rules, body, .. } =
-            event
+        } else if let Event::ApprovalNeeded {
+            request,
+            agent,
+            title,
+            reason,
+            rules,
+            risky,
+            body,
+            ..
+        } = event
         {
-            let asked = Permission { request, agent, title, reason, rules, body };
+            let asked = Permission { request, agent, title, reason, rules, risky, body };
             self.ask(Asked::Permission(Box::new(asked)));
         } else if let Event::QuestionAsked { request, questions, .. } = event {
             self.ask(Asked::Words { request, questions, answers: Vec::new() });

@@ -3,6 +3,7 @@
 use base::block::{Node, TodoState};
 use base::{Block, Entry, EntryKind, Origin, Part};
 
+use crate::panel::collapsed;
 use crate::text;
 
 /// Rows of a tool's output that are read out.
@@ -78,6 +79,13 @@ impl Voice {
         if !all.is_empty() {
             self.say(&format!("{label}{all}"));
         }
+    }
+
+    /// Says all that a call would do; returns how many lines that were. Runs of blank lines are counted.
+    pub(super) fn show_all(&mut self, block: &Block) -> usize {
+        let lines = collapsed(&words_of(block));
+        lines.iter().for_each(|line| self.say(&format!("  {line}")));
+        lines.len()
     }
 
     /// Says what a tool shows; long output is only counted after its beginning.

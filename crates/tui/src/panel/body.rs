@@ -4,20 +4,32 @@ use base::Block;
 use base::block::{Node, TodoState};
 
 use super::Asked;
+use super::command::{self, Layout};
 use crate::line::Line;
 use crate::look::Look;
 use crate::pane::diff_lines;
-use crate::style::{Attrs, Style};
+use crate::style::Style;
 use crate::theme::Role;
 
 /// More rows than anybody reads before answering; the rest is counted.
 const MOST_LINES: usize = 2_000;
 
 /// What a call would do, laid out to a width.
-pub(super) fn lines(block: &Block, asked: &Asked, width: usize, look: &Look) -> Vec<Line> {
+pub(super) fn layout(block: &Block, asked: &Asked, width: usize, look: &Look) -> Layout {
+    match block {
+        Block::Text { text } => command::layout(text, &asked.risky, width, look),
+        Block::Diff { .. }
+        | Block::Table { .. }
+        | Block::Image { .. }
+        | Block::Todos { .. }
+        | Block::Tree { .. } => Layout::free(lines(block, asked, width, look)),
+    }
+}
+
+fn lines(block: &Block, asked: &Asked, width: usize, look: &Look) -> Vec<Line> {
     let style = |role| look.theme.style(role);
     match block {
-        Block::Text { text } => texts(text, &asked.risky, width, look),
+        Block::Text { text } => vec![Line::new(text, style(Role::Text))],
         Block::Diff { path, unified } => {
             let mut lines = diff_lines(path, unified, width, look);
             if !asked.title.contains(path.as_str()) {
@@ -50,35 +62,6 @@ pub(super) fn lines(block: &Block, asked: &Asked, width: usize, look: &Look) -> 
             cut(lines, look)
         }
     }
-}
-
-/// A text of several rows, with its risky parts marked.
-pub(super) fn texts(text: &str, risky: &[String], width: usize, look: &Look) -> Vec<Line> {
-    let all = text.lines().take(MOST_LINES);
-    let lines =
-        all.flat_map(|row| marked(row, risky, look.theme.style(Role::Text), look).wrap(width, 2));
-    cut(lines.collect(), look)
-}
-
-/// A row with its risky parts marked, so that it shows without colours, too.
-pub(super) fn marked(text: &str, risky: &[String], plain: Style, look: &Look) -> Line {
-    let alarming = look.theme.style(Role::Warning).with(Attrs::BOLD | Attrs::UNDERLINE);
-    let mut line = Line::EMPTY;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let parts = risky.iter().filter(|part| !part.is_empty());
-        let found = parts.filter_map(|part| Some((rest.find(part.as_str())?, part.len())));
-        // The first one counts; of those that begin together, the longest.
-        let Some((at, length)) = found.min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))
-        else {
-            break;
-        };
-        line.push(&rest[..at], plain);
-        line.push(&rest[at..at + length], alarming);
-        rest = &rest[at + length..];
-    }
-    line.push(rest, plain);
-    line
 }
 
 fn tree(nodes: &[Node], depth: usize, lines: &mut Vec<Line>, style: Style) {

@@ -4,6 +4,7 @@ use base::protocol::{Approval, Mode, Scope};
 use base::{Block, Op};
 
 use super::choices::{self, Choice};
+use super::command::{self, Layout};
 use super::{Asked, Drawing, Has, Heard, body};
 use crate::canvas::{Canvas, Point, Rect};
 use crate::field::Field;
@@ -12,12 +13,14 @@ use crate::line::Line;
 use crate::look::Look;
 use crate::message::{Effect, Purpose};
 use crate::picker::footer;
+use crate::text::clean;
 use crate::theme::Role;
 
 /// Up to this many rows above the answers, what would be done is worth more than what it is called.
 const LOW: u16 = 4;
 
 const NO_RULE: &str = "no rule can lift this question: yes once, or no";
+const READ_FIRST: &str = "read all of it first: shift+down shows more";
 
 /// An answer that can be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +45,17 @@ enum Writing {
     Rule(Field, Scope),
     /// What the model should do instead.
     Note(Field),
+}
+
+/// Whether a yes can be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lock {
+    /// It was never drawn: nothing of it was seen.
+    Unseen,
+    /// Some of what makes it risky was not on the screen yet.
+    Locked,
+    /// All of that was.
+    Open,
 }
 
 /// What is asked and why, laid out.
@@ -89,9 +103,16 @@ pub(super) struct Permission {
     top: usize,
     /// Rows that the body has and has room for, as it was drawn last.
     rows: (usize, usize),
+    /// Rows of the body that were seen, from the first without a gap.
+    seen: usize,
+    /// Rows of the body that were on the screen last: the most that one step may scroll.
+    page: usize,
+    lock: Lock,
     hits: Vec<Rect>,
     /// The body, laid out for a width and a look.
-    laid_out: Option<(usize, u32, Vec<Line>)>,
+    laid_out: Option<(usize, u32, Layout)>,
+    /// Whether the title stands where the body does, since it is too long for the head and there is no body.
+    titled: bool,
 }
 
 impl Permission {
@@ -104,8 +125,12 @@ impl Permission {
             refusal: None,
             top: 0,
             rows: (0, 0),
+            seen: 0,
+            page: 1,
+            lock: Lock::Unseen,
             hits: Vec::new(),
             laid_out: None,
+            titled: false,
         }
     }
 
@@ -173,8 +198,9 @@ impl Permission {
     pub(super) fn height(&mut self, width: u16, look: &Look) -> u16 {
         let width = width.saturating_sub(2);
         let head = self.head(usize::from(width), look).len();
-        let body = self.body(usize::from(width), look).len();
-        let all = 2 + head + body + self.choices().len();
+        let body = self.body(usize::from(width), look).lines.len();
+        let body = if self.titled { 0 } else { body };
+        let all = 2 + head + body + self.all_answers().len();
         u16::try_from(all).unwrap_or(u16::MAX)
     }
 
@@ -183,40 +209,69 @@ impl Permission {
         let Drawing { area, look, has, .. } = *drawing;
         canvas.fill(area, look.theme.style(Role::Panel));
         let (title, rest) = area.split_top(1);
-        super::title(canvas, title, "may this run?", drawing);
         let rest = rest.inset(1, 0);
         // On a small screen the reason is worth more than hints, which the title gives in short.
         let has_footer = rest.height >= super::ROOMY || !matches!(self.writing, Writing::Nothing);
         let (rest, foot) = rest.split_bottom(u16::from(has_footer && rest.height > 3));
-        footer(canvas, foot, &self.hints(drawing), look);
         if !matches!(self.writing, Writing::Nothing) {
+            super::title(canvas, title, "may this run?", drawing);
+            footer(canvas, foot, &self.hints(drawing), look);
             return self.draw_writing(canvas, rest, look).filter(|_| has == Has::Keys);
         }
-        let choices = self.choices();
         let head = self.head(rest.width.into(), look);
-        let lines = self.body(rest.width.into(), look).len();
-        let listed = u16::try_from(choices.len()).unwrap_or(0);
+        // The answers have the same room whether a yes is offered or not, so that offering it hides nothing.
+        let all = self.choices(self.all_answers());
+        let listed = u16::try_from(all.len()).unwrap_or(0);
         let head_rows = u16::try_from(head.len()).unwrap_or(u16::MAX);
+        let lines = self.body(rest.width.into(), look).lines.len();
         // A row an answer, if that leaves a few for what is asked about.
         let wanted = head_rows.saturating_add(u16::try_from(lines.min(4)).unwrap_or(4));
         let is_listed = rest.height >= listed.saturating_add(wanted);
-        let below = if is_listed { listed } else { choices::packed_height(&choices, rest.width) };
+        let below = if is_listed { listed } else { choices::packed_height(&all, rest.width) };
         let (above, below) = rest.split_bottom(below.min(rest.height.saturating_sub(1)));
         self.draw_above(canvas, above, &head, look);
-        let chosen = (self.at, look);
-        self.hits = if is_listed {
-            choices::rows(canvas, below, &choices, chosen)
-        } else {
-            choices::packed(canvas, below, &choices, chosen)
-        };
+        self.update_lock();
+        let words =
+            if self.lock == Lock::Open { "may this run?" } else { "may this run? read on first" };
+        super::title(canvas, title, words, drawing);
+        footer(canvas, foot, &self.hints(drawing), look);
+        self.draw_choices(canvas, below, is_listed, look);
         None
     }
 
+    /// Draws the answers that can be given now, and how to get to the others.
+    fn draw_choices(&mut self, canvas: &mut Canvas, area: Rect, is_listed: bool, look: &Look) {
+        let choices = self.choices(self.answers());
+        let chosen = (self.at, look);
+        self.hits = if is_listed {
+            choices::rows(canvas, area, &choices, chosen)
+        } else {
+            choices::packed(canvas, area, &choices, chosen)
+        };
+        let used = self.hits.iter().map(|hit| hit.bottom()).max().unwrap_or(area.y);
+        if self.lock != Lock::Open && used < area.bottom() {
+            let row = Rect { y: used, height: 1, ..area };
+            canvas.text(row, " shift+down: read on, then yes", look.theme.style(Role::Muted));
+        }
+    }
+
+    /// Whether all that must be seen was on the screen. The answer that is chosen stays the same.
+    fn update_lock(&mut self) {
+        let must_see = self.laid_out.as_ref().map_or(0, |(_, _, layout)| layout.must_see);
+        let lock = if self.seen >= must_see { Lock::Open } else { Lock::Locked };
+        let chosen = self.answers().get(self.at).copied().filter(|_| self.lock != Lock::Unseen);
+        self.lock = lock;
+        let place = chosen.and_then(|chosen| self.answers().iter().position(|it| *it == chosen));
+        self.at = place.unwrap_or(0);
+    }
+
     fn draw_above(&mut self, canvas: &mut Canvas, area: Rect, head: &Head, look: &Look) {
-        let count = self.body(area.width.into(), look).len();
+        self.place_title(head, area, look);
+        let count = self.body(area.width.into(), look).lines.len();
         // On the smallest screen, too, nothing is allowed unseen: one row is what would be done.
         let below = match &self.asked.body {
             Some(Block::Text { .. }) if count > 0 => Below::Command,
+            None if self.titled => Below::Command,
             Some(_) | None => Below::Other,
         };
         let kept = match below {
@@ -225,20 +280,58 @@ impl Permission {
         };
         let kept = kept.clamp(1, area.height.saturating_sub(1).max(1)).min(area.height);
         let kept = if count == 0 { 0 } else { kept };
+        let only_why = Head { what: Vec::new(), why: head.why.clone() };
+        let head = if self.titled { &only_why } else { head };
         let lines = head.fit(usize::from(area.height - kept), below);
         let (top, rest) = area.split_top(u16::try_from(lines.len()).unwrap_or(u16::MAX));
         canvas.lines(top, lines);
-        self.rows = (count, usize::from(rest.height));
+        self.draw_body(canvas, rest, look);
+    }
+
+    /// A long title without a body is scrolled like one: it tells what would be done.
+    fn place_title(&mut self, head: &Head, area: Rect, look: &Look) {
+        let rows = head.what.len() + head.why.len().min(1);
+        let titled = self.asked.body.is_none() && rows > usize::from(area.height);
+        if titled != self.titled {
+            self.titled = titled;
+            self.laid_out = None;
+            self.body(area.width.into(), look);
+        }
+    }
+
+    fn draw_body(&mut self, canvas: &mut Canvas, area: Rect, look: &Look) {
+        let count = self.body(area.width.into(), look).lines.len();
+        let height = usize::from(area.height);
+        self.rows = (count, height);
         self.scroll(0);
         let first = self.top;
-        canvas.lines(rest, self.body(area.width.into(), look).iter().skip(first));
-        let hidden = count.saturating_sub(first + usize::from(rest.height));
-        if hidden > 0 && rest.height > 0 {
-            let is_writing = !matches!(self.writing, Writing::Nothing);
-            let how = if is_writing { "" } else { ", shift+down" };
-            let words = format!(" {hidden} more{how} ");
-            let wide = u16::try_from(words.len()).unwrap_or(0).min(rest.width);
-            let at = Rect { x: rest.right() - wide, y: rest.bottom() - 1, width: wide, height: 1 };
+        let is_writing = !matches!(self.writing, Writing::Nothing);
+        let how = if is_writing { "" } else { ", shift+down" };
+        let badge = |hidden: usize| format!(" {hidden} more{how} ");
+        let mut visible = height.min(count.saturating_sub(first));
+        let mut hidden = count - first.min(count) - visible;
+        let layout = self.body(area.width.into(), look);
+        let (lines, must_see) = (&layout.lines, layout.must_see);
+        let last = (first + visible).checked_sub(1).filter(|at| *at < must_see);
+        let is_covered = last
+            .and_then(|at| lines.get(at))
+            .is_some_and(|line| line.width() + badge(hidden).len() > usize::from(area.width));
+        // The count of what is hidden must not itself hide the end of a row.
+        if hidden > 0 && is_covered && visible > 1 {
+            visible -= 1;
+            hidden += 1;
+        }
+        let is_covered = is_covered && visible == 1;
+        canvas.lines(area, lines.iter().skip(first).take(visible));
+        if first <= self.seen {
+            self.seen = self.seen.max(first + visible);
+        }
+        self.rows = (count, height);
+        self.page = visible.max(1);
+        if hidden > 0 && area.height > 0 && !is_covered {
+            let words = badge(hidden);
+            let wide = u16::try_from(words.len()).unwrap_or(0).min(area.width);
+            let at = Rect { x: area.right() - wide, y: area.bottom() - 1, width: wide, height: 1 };
             canvas.text(at, &words, look.theme.style(Role::Muted));
         }
     }
@@ -281,12 +374,13 @@ impl Permission {
         // "it changes a.rs" needs no "a.rs" above it.
         let says_all = matches!(body, Some(Block::Diff { .. })) && reason.contains(title.as_str());
         let (what, reason) = if says_all { (reason, "") } else { (title, reason.as_str()) };
-        let what = body::marked(what, risky, style(Role::Strong), look);
+        let cleaned: Vec<String> = risky.iter().map(|part| clean(part).into_owned()).collect();
+        let what = command::marked(&clean(what), &cleaned, style(Role::Strong), look);
         let mut why = Line::EMPTY;
         if let Some(agent) = &self.asked.agent {
             why.push(format!("{agent} asks: "), style(Role::Accent));
         }
-        why.push(reason, style(Role::Muted));
+        why.push(clean(reason), style(Role::Muted));
         let mode = match self.asked.mode {
             Mode::Default => "",
             Mode::AcceptEdits => " (mode: accept edits)",
@@ -299,19 +393,29 @@ impl Permission {
         Head { what: what.wrap(width, 2), why }
     }
 
-    fn body(&mut self, width: usize, look: &Look) -> &[Line] {
-        let is_fresh = |(wide, version, _): &(usize, u32, Vec<Line>)| {
-            (*wide, *version) == (width, look.version)
-        };
+    fn body(&mut self, width: usize, look: &Look) -> &Layout {
+        let is_fresh =
+            |(wide, version, _): &(usize, u32, Layout)| (*wide, *version) == (width, look.version);
         if !self.laid_out.as_ref().is_some_and(is_fresh) {
-            let block = self.asked.body.as_ref();
-            let lines = block.map(|block| body::lines(block, &self.asked, width, look));
-            self.laid_out = Some((width, look.version, lines.unwrap_or_default()));
+            let layout = match &self.asked.body {
+                Some(block) => body::layout(block, &self.asked, width, look),
+                None if self.titled => command::layout(&self.asked.title, &[], width, look),
+                None => Layout::default(),
+            };
+            // Other rows: what was seen before says nothing of them.
+            self.seen = 0;
+            self.laid_out = Some((width, look.version, layout));
         }
-        self.laid_out.as_ref().map_or(&[], |(_, _, lines)| lines)
+        &self.laid_out.get_or_insert_with(|| (width, look.version, Layout::default())).2
     }
 
+    /// The answers that can be given now.
     fn answers(&self) -> &'static [Answer] {
+        if self.lock == Lock::Open { self.all_answers() } else { &[Answer::No, Answer::Tell] }
+    }
+
+    /// The answers that can be given once all was seen that must be.
+    fn all_answers(&self) -> &'static [Answer] {
         if self.asked.rules.is_empty() {
             &[Answer::Once, Answer::No, Answer::Tell]
         } else {
@@ -319,7 +423,7 @@ impl Permission {
         }
     }
 
-    fn choices(&self) -> Vec<Choice> {
+    fn choices(&self, answers: &[Answer]) -> Vec<Choice> {
         let rule = self.asked.rules.join(" · ");
         let choice = |answer: &Answer| {
             let (key, short, long, detail) = match answer {
@@ -332,7 +436,7 @@ impl Permission {
             let [key, short, long, detail] = [key, short, long, detail].map(str::to_owned);
             Choice { key, short, long, detail }
         };
-        self.answers().iter().map(choice).collect()
+        answers.iter().map(choice).collect()
     }
 
     fn hints<'a>(&self, drawing: &Drawing<'a>) -> Vec<(&'a str, &'a str)> {
@@ -341,6 +445,9 @@ impl Permission {
                 vec![("enter", "keep"), ("esc", "back"), ("tab", "where it counts")]
             }
             (Writing::Note(_), _) => vec![("enter", "send"), ("esc", "back")],
+            (Writing::Nothing, _) if self.lock != Lock::Open => {
+                vec![("shift+down", "read on; then yes can be chosen")]
+            }
             (Writing::Nothing, Has::Keys) if self.asked.rules.is_empty() => {
                 vec![("enter", "choose"), ("esc", "to the prompt")]
             }
@@ -358,7 +465,13 @@ impl Permission {
 
     fn scroll(&mut self, by: isize) -> Heard {
         let most = self.rows.0.saturating_sub(self.rows.1);
-        self.top = self.top.saturating_add_signed(by).min(most);
+        // A step beyond what is on the screen would leave rows out.
+        let page = isize::try_from(self.page).unwrap_or(isize::MAX);
+        self.top = self.top.saturating_add_signed(by.clamp(-page, page)).min(most);
+        if self.lock == Lock::Locked {
+            // Several keys may come before the next frame: none of them scrolls past a row that was not drawn.
+            self.top = self.top.min(self.seen);
+        }
         Heard::Taken
     }
 
@@ -395,6 +508,9 @@ impl Permission {
 
     fn edit_rule(&mut self) -> Heard {
         let Some(rule) = self.asked.rules.first() else { return Heard::Refused(NO_RULE) };
+        if self.lock != Lock::Open {
+            return Heard::Refused(READ_FIRST);
+        }
         self.writing = Writing::Rule(Field::new(rule), Scope::Project);
         Heard::WantsKeys
     }
@@ -402,7 +518,8 @@ impl Permission {
     /// An answer is given, or what it needs is asked for.
     pub(super) fn give(&mut self, answer: Answer) -> Heard {
         if !self.answers().contains(&answer) {
-            return Heard::Refused(NO_RULE);
+            let is_later = self.all_answers().contains(&answer);
+            return Heard::Refused(if is_later { READ_FIRST } else { NO_RULE });
         }
         let allow = |scope| Approval::Allow { scope, rule: None };
         match answer {

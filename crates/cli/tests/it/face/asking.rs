@@ -1,5 +1,7 @@
 //! Questions: may this run, and what the model wants to know.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use testkit::Script;
 use testkit::terminal::Key;
@@ -151,5 +153,53 @@ fn the_model_can_ask_and_is_told() {
         face.waits("Blue, then.");
         let last = stage.model.requests().last().unwrap().body.to_string();
         assert!(last.contains("blue"), "{last}");
+    }
+}
+
+/// A command that runs outside the sandbox, with its harm far below a harmless line.
+fn hiding(between: &str) -> Stage {
+    let command = format!("ls -la\n{between}touch harm");
+    let input = json!({ "command": command, "description": "List files", "uncaged": true });
+    let script = Script::new().call("bash", input).usage(1, 1).then();
+    Stage::new(script.text("It is over.").usage(1, 1))
+}
+
+#[test]
+fn harm_below_blank_lines_is_seen_before_a_yes_is_offered() {
+    let mut face = hiding(&"\n".repeat(60)).ready(USUAL);
+    face.says("List them");
+    face.waits("may this run?");
+    face.waits("touch harm");
+    face.shows("permission_blank_lines_80x24", "(60 blank lines)");
+    face.resize(SMALL);
+    face.waits("may this run?");
+    let screen = face.screen();
+    assert!(screen.contains("touch harm") || !screen.contains("once"), "{screen}");
+}
+
+#[test]
+fn a_long_command_outside_the_sandbox_is_read_before_a_yes() {
+    for size in [USUAL, SMALL] {
+        let stage = hiding(&"echo all is well\n".repeat(40));
+        let face = stage.ready(size);
+        face.says("List them");
+        face.waits("may this run?");
+        face.waits("read on");
+        face.press(Key::Tab);
+        face.types("y");
+        face.waits("may this run?");
+        assert!(!face.screen().contains("yes, once"), "{}", face.screen());
+        let yes = if size == USUAL { "yes, once" } else { "y once" };
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !face.screen().contains(yes) {
+            assert!(Instant::now() < deadline, "{}", face.screen());
+            face.press(Key::PageDown);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        face.waits("touch harm");
+        assert!(!stage.path("harm").exists());
+        face.types("y");
+        face.waits("It is over.");
+        assert!(stage.path("harm").exists());
     }
 }
