@@ -129,7 +129,9 @@ impl Permission {
             let risky = self.risky.iter().map(|part| collapsed(part));
             for part in risky.filter(|part| far && part.len() <= FAR) {
                 voice.say("Risky part:");
-                part.iter().for_each(|line| voice.say(&format!("  {line}")));
+                for line in &part {
+                    voice.say(&format!("  {line}"));
+                }
             }
         }
         let always = match self.rules.first() {

@@ -84,7 +84,9 @@ impl Voice {
     /// Says all that a call would do; returns how many lines that were. Runs of blank lines are counted.
     pub(super) fn show_all(&mut self, block: &Block) -> usize {
         let lines = collapsed(&words_of(block));
-        lines.iter().for_each(|line| self.say(&format!("  {line}")));
+        for line in &lines {
+            self.say(&format!("  {line}"));
+        }
         lines.len()
     }
 

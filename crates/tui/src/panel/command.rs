@@ -3,6 +3,8 @@
 //! Runs of blank lines and of blanks are counted instead of drawn, hidden characters are shown by their numbers, and
 //! risky parts that stand far down are repeated in full at the top.
 
+use std::fmt::Write as _;
+
 use crate::line::Line;
 use crate::look::Look;
 use crate::style::{Attrs, Style};
@@ -44,7 +46,9 @@ pub(super) fn layout(text: &str, risky: &[String], width: usize, look: &Look) ->
     let mut rows = rows(text);
     let is_found = mark(&mut rows, &parts);
     if !is_found {
-        rows.iter_mut().for_each(|row| row.is_risky = true);
+        for row in &mut rows {
+            row.is_risky = true;
+        }
     }
     let pieces: Vec<String> =
         parts.iter().flat_map(|part| part.lines()).map(|line| shown(line.trim())).collect();
@@ -118,7 +122,7 @@ fn shown(line: &str) -> String {
         let end = rest.find(|c| !is_blank(c)).unwrap_or(rest.len());
         let count = rest[..end].chars().count();
         if count > BLANKS {
-            out.push_str(&format!(" ({count} blanks) "));
+            let _fits = write!(out, " ({count} blanks) ");
         } else {
             out.push_str(&rest[..end]);
         }
