@@ -97,7 +97,7 @@ impl Redactor {
 /// Whether a text carries something that has a secret's shape, or an address with a password. Unlike a redactor, which
 /// leaves the placeholders of documentation alone, this takes every password in an address for one.
 pub(crate) fn holds_secret(text: &str) -> bool {
-    shape::has_password(text) || !shape::find(text).is_empty()
+    shape::has_password(text) || text.contains("PRIVATE KEY-----") || !shape::find(text).is_empty()
 }
 
 /// Joins places that overlap under the name of the first.
