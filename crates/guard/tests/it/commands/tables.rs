@@ -17,6 +17,7 @@ pub(crate) fn harmless() -> Vec<Section> {
         include_str!("harmless_search.txt"),
         include_str!("harmless_shell.txt"),
         include_str!("harmless_tools.txt"),
+        include_str!("red_harmless.txt"),
     ];
     files.into_iter().flat_map(sections).collect()
 }
@@ -31,6 +32,7 @@ pub(crate) fn hostile() -> Vec<Section> {
         include_str!("hostile_syntax.txt"),
         include_str!("hostile_expansions.txt"),
         include_str!("hostile_environment.txt"),
+        include_str!("red_hostile.txt"),
     ];
     files.into_iter().flat_map(sections).collect()
 }
@@ -42,22 +44,26 @@ pub(crate) fn wrapped() -> Vec<Section> {
 
 /// Titles are `allow RULE` or `ask RULE`: the decision while that allow rule holds.
 pub(crate) fn rule_covered() -> Vec<Section> {
-    sections(include_str!("rules.txt"))
+    let files = [include_str!("rules.txt"), include_str!("red_rules.txt")];
+    files.into_iter().flat_map(sections).collect()
 }
 
 /// Titles are `deny RULE` or `keep RULE`: whether that deny rule applies.
 pub(crate) fn denied() -> Vec<Section> {
-    sections(include_str!("denied.txt"))
+    let files = [include_str!("denied.txt"), include_str!("red_denied.txt")];
+    files.into_iter().flat_map(sections).collect()
 }
 
 /// Titles are `asks` and `allows`: the decision in bypass mode.
 pub(crate) fn critical() -> Vec<Section> {
-    sections(include_str!("critical.txt"))
+    let files = [include_str!("critical.txt"), include_str!("red_critical.txt")];
+    files.into_iter().flat_map(sections).collect()
 }
 
 /// Titles are `allow RULE` or `ask RULE`: the decision under that allow rule while the context is tainted.
 pub(crate) fn tainted() -> Vec<Section> {
-    sections(include_str!("tainted.txt"))
+    let files = [include_str!("tainted.txt"), include_str!("red_tainted.txt")];
+    files.into_iter().flat_map(sections).collect()
 }
 
 /// Titles are `asks` and `allows`: the decision in the default mode without a sandbox.
