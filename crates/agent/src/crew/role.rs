@@ -200,7 +200,7 @@ impl Parent<'_> {
             options.mode = Mode::Default;
             options.rules.allow =
                 allow.iter().filter(|rule| rule.is_about_hosts()).cloned().collect();
-            options.rules.ask = ask.clone();
+            options.rules.ask.clone_from(ask);
         }
     }
 

@@ -310,9 +310,8 @@ fn tainted_errand(page: &str, address: &str) -> Script {
 }
 
 fn reasons(events: &[Event]) -> Vec<String> {
-    let denied = events.iter().filter_map(|event| match event {
-        Event::Denied { reason, .. } => Some(reason.clone()),
-        _ => None,
+    let denied = events.iter().filter_map(|event| {
+        if let Event::Denied { reason, .. } = event { Some(reason.clone()) } else { None }
     });
     denied.collect()
 }

@@ -148,11 +148,11 @@ async fn a_proxy_is_used_and_does_not_reach_what_we_may_not() {
     let address = format!("http://127.0.0.1:{}", proxy.port);
     let (lookup, _) = lying(&[&["93.184.216.34"], &["10.0.0.7"]]);
     let web = web(&[], lookup, &[("http_proxy", &address), ("NO_PROXY", "direct.example")]);
-    assert_eq!(get(&web, "http://public.example/x").await.unwrap(), 200);
-    assert_eq!(proxy.asked(), ["GET http://public.example/x HTTP/1.1"]);
-    let error = get(&web, "http://intranet.example/").await.unwrap_err();
+    assert_eq!(get(&web, "http://public.example:8080/x").await.unwrap(), 200);
+    assert_eq!(proxy.asked(), ["GET http://public.example:8080/x HTTP/1.1"]);
+    let error = get(&web, "http://intranet.example:8080/").await.unwrap_err();
     assert!(matches!(error, WebError::Refused(NetError::Inner { .. })), "{error}");
-    let error = get(&web, "http://direct.example/").await.unwrap_err();
+    let error = get(&web, "http://direct.example:8080/").await.unwrap_err();
     assert!(matches!(error, WebError::Refused(NetError::Inner { .. })), "{error}");
     assert_eq!(proxy.asked().len(), 1);
 }
