@@ -67,7 +67,6 @@ use crate::{catalog, render, wiring};
 /// Runs the prompt and prints the answer.
 pub(crate) fn run(app: &App, args: &Args) -> Result<(), Failure> {
     args.check()?;
-    home::check(app, &args.place)?;
     let first = input::first(args)?;
     let schema = Schema::of(&args.pipes, &app.cwd)?;
     let mut loaded = app.load_config();
@@ -83,6 +82,9 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<(), Failure> {
         render::note(&warning);
     }
     let scratch = scratch::folder(app, args, &first, &mut options)?;
+    if scratch.is_none() {
+        home::check(app, &args.place, options.mode)?;
+    }
     // Only now: a run that has nobody to ask leaves no database behind.
     let store = if args.place.ephemeral {
         Store::in_memory().map_err(explain)?

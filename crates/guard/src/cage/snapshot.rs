@@ -76,7 +76,8 @@ mod tests {
         fs::create_dir_all(root.join("home/.config")).unwrap();
         let protected = [root.join("work/.git"), root.join(".vscode")];
         let hidden = [root.join("home/.config/gh/hosts.yml"), root.join("home/.ssh")];
-        let changes: [(&str, fn(&Path)); 3] = [
+        type Change = fn(&Path);
+        let changes: [(&str, Change); 3] = [
             ("home/.ssh", |it| fs::create_dir(it).unwrap()),
             ("home/.config/gh", |it| fs::create_dir(it).unwrap()),
             ("home/.ssh", |it| fs::remove_dir(it).unwrap()),

@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use super::Policy;
-use super::denials::may_run_operands;
+use super::denials::{may_hide_commands, may_run_operands};
 use super::paths::{Folders, is_temporary};
 use super::run::{Known, Line};
 use crate::shell::{self, Meaning, Simple, Word};
@@ -41,15 +41,21 @@ impl Policy {
     /// What a critical `rm` or `rmdir` of the line would delete.
     pub(super) fn critical(&self, line: &Line<'_>, known: Option<&Known<'_>>) -> Option<String> {
         let Some(known) = known else {
-            let folders = Folders::Lost;
-            return shell::fragments(line.command).iter().find_map(|fragment| {
-                let mut words = fragment.split(' ');
-                words.next().filter(|it| DELETES.contains(it))?;
-                words.find(|word| self.is_critical(word, &folders)).map(str::to_owned)
-            });
+            return self.critical_fragment(line.command);
         };
+        if may_hide_commands(known.script)
+            && let Some(target) = self.critical_fragment(line.command)
+        {
+            return Some(target);
+        }
+        let moves = known.script.all_commands().into_iter().any(changes_folder);
         known.script.all_commands().into_iter().find_map(|command| {
-            if deletes(command) {
+            let is_unknown =
+                command.program().is_none() && command.words.iter().any(is_recursive_option);
+            if deletes(command) && moves && command.words.iter().any(is_recursive_option) {
+                return command.words.last().map(|word| word.raw.clone());
+            }
+            if deletes(command) || is_unknown {
                 return self.deleted(&command.words, known);
             }
             if command.program_name() == Some("find") {
@@ -64,10 +70,30 @@ impl Policy {
         })
     }
 
+    /// A critical operand in any piece of a line that may be a command. What a recursive delete gets from an expansion
+    /// may be any folder.
+    fn critical_fragment(&self, line: &str) -> Option<String> {
+        let expands = line.contains(['$', '`']);
+        shell::fragments(line).iter().find_map(|fragment| {
+            let mut words = fragment.split(' ');
+            words.next().filter(|it| DELETES.contains(it))?;
+            let rest: Vec<&str> = words.collect();
+            let is_recursive = rest.iter().any(|it| it.starts_with('-') && it.contains(['r', 'R']));
+            if expands && is_recursive {
+                return Some(fragment.clone());
+            }
+            rest.into_iter().find(|word| self.is_critical(word, &Folders::Lost)).map(str::to_owned)
+        })
+    }
+
     /// The first critical operand of a command that deletes.
     fn deleted(&self, words: &[Word], known: &Known<'_>) -> Option<String> {
         let is_recursive = words.iter().any(is_recursive_option);
         let is_critical = |word: &&Word| match &word.meaning {
+            // A variable may have any of the values that the line gives it.
+            Meaning::Anchored(_) if word.variable().is_some() => {
+                self.may_be_critical(word, known, is_recursive)
+            }
             // Of an anchored word the beginning is known, and decides.
             Meaning::Plain(text) | Meaning::Pattern(text) | Meaning::Anchored(text) => {
                 self.is_critical(text, &known.folders)
@@ -101,7 +127,6 @@ impl Policy {
             "-size",
             "-atime",
             "-ctime",
-            "-maxdepth",
         ];
         let words: Vec<&str> = command.arguments().iter().filter_map(Word::plain).collect();
         let deletes = |it: &&str| DELETES.contains(&it.rsplit('/').next().unwrap_or(it));
@@ -141,6 +166,9 @@ impl Policy {
         let Some(name) = word.variable() else {
             return is_recursive || word.raw.starts_with('~');
         };
+        if is_recursive && matches!(name, "HOME" | "PWD" | "OLDPWD") {
+            return true;
+        }
         let set = known.script.assignments.iter().filter(|it| it.name == name);
         set.into_iter().any(|it| match &it.value.meaning {
             Meaning::Plain(text) | Meaning::Pattern(text) | Meaning::Anchored(text) => {
@@ -167,6 +195,17 @@ impl Policy {
             })
         })
     }
+}
+
+/// Whether a wrapper runs its command in another folder: `env -C`, `sudo -D`.
+fn changes_folder(command: &Simple) -> bool {
+    let options: &[&str] = match command.program_name() {
+        Some("env") => &["-C", "--chdir"],
+        Some("sudo") => &["-D", "--chdir"],
+        Some(_) | None => return false,
+    };
+    let texts = command.arguments().iter().filter_map(Word::plain);
+    texts.into_iter().any(|text| options.iter().any(|it| text.starts_with(it)))
 }
 
 fn deletes(command: &Simple) -> bool {
@@ -234,7 +273,12 @@ fn is_system(path: &Path) -> bool {
         })
         .collect();
     match parts.as_slice() {
-        [] | [_] | ["usr", "local", _] | ["var", "lib" | "log" | "cache", _] => true,
+        ["dev", "shm", ..] => false,
+        ["proc" | "sys" | "dev", ..]
+        | []
+        | [_]
+        | ["usr", "local", _]
+        | ["var", "lib" | "log" | "cache", _] => true,
         [first, _] => DEEP_SYSTEM.contains(first),
         [_, _, _, ..] => false,
     }

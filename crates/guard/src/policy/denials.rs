@@ -1,7 +1,8 @@
 //! The texts that a rule which denies or asks is held against: every command of a line, and whatever may be a
 //! command inside one.
 
-use crate::shell::{self, Script, Simple, Word};
+use super::program_options::running_texts;
+use crate::shell::{self, Script, Simple, Unclear, Word};
 
 /// Programs whose words are never a command to run, so that a denied word among them is only a word.
 const RUNS_NO_OPERAND: &[&str] = &[
@@ -36,6 +37,9 @@ pub(super) fn texts(line: &str, script: Option<&Script>) -> Vec<String> {
                 all.extend([command.text(), command.plain_text(), command.bare_text()]);
                 all.extend(git_texts(command));
                 all.extend(inner_texts(command));
+                let values = command.assignments.iter().filter_map(|it| it.value.plain());
+                let texts = running_texts(command).into_iter().chain(values.map(str::to_owned));
+                all.extend(texts.flat_map(|text| shell::fragments(&text.replace(',', " "))));
             }
             if may_hide_commands(script) {
                 all.extend(shell::fragments(line));
@@ -47,9 +51,30 @@ pub(super) fn texts(line: &str, script: Option<&Script>) -> Vec<String> {
     all
 }
 
+/// Whether a line may run a command that no text of it shows: it is not understood, which program or git subcommand
+/// runs is not known, or it evaluates text.
+pub(super) fn hides_commands(parsed: &Result<Script, Unclear>) -> bool {
+    let Ok(script) = parsed else { return true };
+    let is_hidden = |command: &&Simple| match command.program_name() {
+        None => !command.words.is_empty(),
+        Some("git") => {
+            let verb = command.arguments().iter().find(|it| !it.raw.starts_with('-'));
+            verb.is_some_and(|it| it.plain().is_none())
+        }
+        Some(_) => is_evaluated(command),
+    };
+    !script.hazards.is_empty() || script.all_commands().iter().any(is_hidden)
+}
+
+/// Whether a builtin may evaluate text among its arguments.
+fn is_evaluated(command: &Simple) -> bool {
+    matches!(command.program_name(), Some("test" | "[" | "[[" | "let" | "printf" | "unset"))
+        && command.read_only().is_err()
+}
+
 /// Whether a piece of the line may be a command although the syntax does not say so: which program runs is not known, or
 /// a program reads commands from its input.
-fn may_hide_commands(script: &Script) -> bool {
+pub(super) fn may_hide_commands(script: &Script) -> bool {
     const READ_COMMANDS: &[&str] = &[
         "sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "source", ".", "at", "batch", "xargs",
         "parallel",
@@ -60,7 +85,9 @@ fn may_hide_commands(script: &Script) -> bool {
         it.wraps.is_none() && it.program_name().is_some_and(|name| READ_COMMANDS.contains(&name))
     };
     let has_document = script.has_document && commands.iter().any(|it| it.read_only().is_err());
-    has_document || commands.iter().any(|it| is_unknown(&it) || reads_commands(&it))
+    has_document
+        || !script.hazards.is_empty()
+        || commands.iter().any(|it| is_unknown(&it) || reads_commands(&it) || is_evaluated(it))
 }
 
 /// The commands that the words of a program may be, if it may run them: from each word on, and inside each word.
@@ -76,7 +103,7 @@ fn inner_texts(command: &Simple) -> Vec<String> {
         let rest = words[at + 1..].join(" ");
         all.push(format!("{program} {rest}").trim_end().to_owned());
         if word.contains([' ', ';', '|', '&', '(', '`', '\n', '=']) {
-            all.extend(shell::fragments(&word.replace('=', " ")));
+            all.extend(shell::fragments(word));
         }
     }
     all
@@ -99,12 +126,21 @@ pub(super) fn may_run_operands(command: &Simple) -> bool {
 /// `git -C x -c a=b push` as `git push`: options before the subcommand do not hide it. An option that is not known may
 /// have a value or not, so both readings count. An alias that the line sets counts as what it stands for.
 fn git_texts(command: &Simple) -> Vec<String> {
-    if command.program_name() != Some("git") {
+    let Some(name) = command.program_name().filter(|it| it.starts_with("git")) else {
         return Vec::new();
-    }
+    };
     let words: Vec<&str> =
         command.arguments().iter().map(|word| word.plain().unwrap_or(&word.raw)).collect();
     let mut all = Vec::new();
+    if let Some(verb) = name.strip_prefix("git-") {
+        all.push(format!("git {verb} {}", words.join(" ")).trim_end().to_owned());
+    }
+    if name != "git" {
+        return all;
+    }
+    if words.contains(&"for-each-repo") {
+        all.extend((0..words.len()).map(|at| format!("git {}", words[at..].join(" "))));
+    }
     let mut aliases = Vec::new();
     let mut after_option = false;
     for (at, word) in words.iter().enumerate() {

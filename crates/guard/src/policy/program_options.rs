@@ -1,7 +1,7 @@
 //! Options that make a program run, load or obey something else. While untrusted content is in the context they are
 //! asked about, even where a rule covers the line.
 
-use crate::shell::{Meaning, Simple};
+use crate::shell::{Meaning, Simple, Word};
 
 /// Long options that mean this in every program that has them.
 const LONG: &[&str] = &[
@@ -27,6 +27,9 @@ const LONG: &[&str] = &[
     "sendmail-cmd",
     "httpd",
     "hook",
+    "confcutdir",
+    "manifest-path",
+    "rootdir",
     "hostname-bin",
     "import",
     "info-script",
@@ -83,6 +86,10 @@ const SINGLE_DASH: &[&str] = &[
     "-wrapper",
     "-fplugin",
     "-specs",
+    "-ldflags",
+    "-gcflags",
+    "-overlay",
+    "-modfile",
 ];
 
 /// Letters that mean this in one program.
@@ -97,7 +104,9 @@ const LETTERS: &[(&str, &str)] = &[
     ("perl", "eEMmI"),
     ("php", "rdz"),
     ("tar", "IF"),
-    ("rsync", "e"),
+    ("rsync", "eM"),
+    ("curl", "K"),
+    ("gcc", "B"),
     ("ssh", "oF"),
     ("scp", "oFS"),
     ("pytest", "pco"),
@@ -105,7 +114,7 @@ const LETTERS: &[(&str, &str)] = &[
     ("eslint", "c"),
     ("vim", "cSu"),
     ("nvim", "cSu"),
-    ("make", "fEI"),
+    ("make", "fEIC"),
     ("cargo", "ZC"),
     ("rustc", "ZC"),
     ("man", "PH"),
@@ -138,26 +147,79 @@ const VERBS: &[(&str, &[&str])] = &[
     ("pnpm", &["exec", "dlx"]),
     ("yarn", &["exec", "dlx", "node"]),
     ("cargo", &["install"]),
+    ("rustup", &["run"]),
 ];
 
 /// The word of a command that makes it run something else, or that may be such an option.
 pub(super) fn running_word(command: &Simple) -> Option<&str> {
-    let name = command.program_name()?;
-    // Their argument is a program, which may run others.
-    if matches!(name, "sed" | "awk" | "gawk" | "mawk") && command.read_only().is_err() {
+    if runs_own_language(command) {
         return command.words.first().map(|word| word.raw.as_str());
     }
-    let letters = LETTERS.iter().find(|(program, _)| *program == name).map_or("", |it| it.1);
-    let verbs = VERBS.iter().find(|(program, _)| *program == name).map_or(&[][..], |it| it.1);
-    let word = command.arguments().iter().find(|word| match &word.meaning {
-        Meaning::Plain(text) => {
-            is_running(text, letters) || verbs.contains(&text.as_str()) || sets_shell(name, text)
-        }
+    let options = ProgramOptions::of(command)?;
+    let word = command.arguments().iter().enumerate().find(|(at, word)| match &word.meaning {
+        Meaning::Plain(text) => options.runs(text, *at),
         Meaning::Unknown(_) => true,
         Meaning::Pattern(_) => word.raw.starts_with(['*', '?', '[']),
         Meaning::Number | Meaning::Anchored(_) => false,
-    })?;
-    Some(&word.raw)
+    });
+    word.map(|(_, word)| word.raw.as_str())
+}
+
+/// The texts that options of a command hand to a shell or start as a program.
+pub(super) fn running_texts(command: &Simple) -> Vec<String> {
+    let text = |word: &Word| word.plain().unwrap_or(&word.raw).to_owned();
+    if runs_own_language(command) {
+        return command.arguments().iter().map(text).collect();
+    }
+    let Some(options) = ProgramOptions::of(command) else { return Vec::new() };
+    let arguments = command.arguments();
+    let mut all = Vec::new();
+    for (at, word) in arguments.iter().enumerate() {
+        let own = text(word);
+        if !options.runs(&own, at) {
+            continue;
+        }
+        // The value may be attached, or be all that follows.
+        let attached = own.trim_start_matches('-');
+        all.extend(attached.split_once('=').map(|(_, value)| value.to_owned()));
+        all.extend(attached.get(1..).map(str::to_owned));
+        let rest: Vec<String> = arguments[at + 1..].iter().map(text).collect();
+        all.extend(rest.first().cloned());
+        all.push(rest.join(" "));
+    }
+    all
+}
+
+/// Whether the command's argument is a program in a language that can run others.
+fn runs_own_language(command: &Simple) -> bool {
+    matches!(command.program_name(), Some("sed" | "awk" | "gawk" | "mawk" | "ed" | "ex"))
+        && command.read_only().is_err()
+}
+
+/// The options of one program that run something else.
+struct ProgramOptions<'c> {
+    program: &'c str,
+    letters: &'static str,
+    verbs: &'static [&'static str],
+}
+
+impl<'c> ProgramOptions<'c> {
+    fn of(command: &'c Simple) -> Option<Self> {
+        let program = command.program_name()?;
+        let letters = LETTERS.iter().find(|(known, _)| *known == program).map_or("", |it| it.1);
+        let verbs = VERBS.iter().find(|(known, _)| *known == program).map_or(&[][..], |it| it.1);
+        Some(Self { program, letters, verbs })
+    }
+
+    fn runs(&self, text: &str, at: usize) -> bool {
+        // The first word of tar is a bundle of options without a dash.
+        let is_bundle = self.program == "tar" && at == 0 && text.contains(['I', 'F']);
+        is_bundle
+            || is_running(text, self.letters)
+            || self.verbs.contains(&text)
+            || sets_shell(self.program, text)
+            || (matches!(self.program, "vim" | "nvim" | "vi" | "less") && text.starts_with('+'))
+    }
 }
 
 fn is_running(text: &str, letters: &str) -> bool {

@@ -83,6 +83,12 @@ impl Policy {
             return Verdict::ask(format!("it deletes {target}")).reaching(self.reach(reach));
         }
         if self.mode == Mode::Bypass {
+            let is_ruled = self.rules.deny.iter().any(|rule| rule.command().is_some());
+            if is_ruled && denials::hides_commands(parsed) {
+                let why =
+                    "which commands it runs is only known when it runs, and a rule denies some";
+                return Verdict::ask(why).reaching(Reach::Everything);
+            }
             return Self::bypassed();
         }
         let standing = self.standing(line, parsed, known, taint);
@@ -383,7 +389,7 @@ fn sets_odd_variable(script: &Script) -> bool {
 
 /// Whether a variable is set for one command that may change what it does.
 fn sets_odd_variable_for(command: &Simple) -> bool {
-    command.assignments.iter().any(|it| !shell::is_harmless_for_programs(&it.name))
+    command.assignments.iter().any(|it| !shell::is_harmless_for_programs(it))
 }
 
 fn is_this_line(rule: &Rule, line: &str) -> bool {

@@ -11,7 +11,7 @@ pub fn fragments(text: &str) -> Vec<String> {
         .chars()
         .filter(|it| !matches!(it, '\'' | '"' | '\\'))
         .collect();
-    let separators = [';', '|', '&', '\n', '\r', '(', ')', '{', '}', '`', '<', '>', '$'];
+    let separators = [';', '|', '&', '\n', '\r', '(', ')', '{', '}', '`', '<', '>', '$', '!', '='];
     let pieces =
         plain.split(separators).map(|piece| piece.split_whitespace().collect::<Vec<_>>().join(" "));
     let mut all: Vec<String> = Vec::new();

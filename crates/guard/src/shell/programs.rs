@@ -222,7 +222,9 @@ impl<'t> Program<'t> {
             };
             match self.matched(text).ok_or_else(|| Mismatch::Option(word.raw.clone()))? {
                 Matched::Option { names, takes_next } => {
-                    needed |= names.iter().any(|name| self.needs.contains(&name.as_str()));
+                    // Behind an operand or `--` some programs take it for a file.
+                    let leads = operands == 0;
+                    needed |= leads && names.iter().any(|name| self.needs.contains(&name.as_str()));
                     is_value = takes_next;
                 }
                 Matched::Operand if was_value => {}
@@ -268,9 +270,14 @@ impl<'t> Program<'t> {
 
     /// `@-name`, alone or with `=value`.
     fn exact(&self, text: &str) -> Option<Matched> {
-        let name = text.split('=').next().unwrap_or(text);
-        let listed = self.options.iter().any(|it| it.strip_prefix('@') == Some(name));
-        listed.then(|| Matched::Option { names: vec![name.to_owned()], takes_next: false })
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let mut exact = self.options.iter().filter_map(|it| it.strip_prefix('@'));
+        let listed = exact.find(|it| it.strip_suffix('=').unwrap_or(it) == name)?;
+        let takes_next = listed.ends_with('=') && value.is_none();
+        Some(Matched::Option { names: vec![name.to_owned()], takes_next })
     }
 
     fn long(&self, text: &str) -> Option<Matched> {
@@ -278,6 +285,15 @@ impl<'t> Program<'t> {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
         };
+        // Where some values are listed, the others are not allowed.
+        let prefix = format!("{name}=");
+        let has_values =
+            self.options.iter().any(|it| it.len() > prefix.len() && it.starts_with(&prefix));
+        if has_values && value.is_some() {
+            let is_listed = self.options.contains(&text);
+            return is_listed
+                .then(|| Matched::Option { names: vec![name.to_owned()], takes_next: false });
+        }
         self.options.iter().find_map(|option| {
             let (listed, only) = match option.split_once('=') {
                 Some((listed, only)) => (listed, Some(only)),

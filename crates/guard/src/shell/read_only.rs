@@ -107,9 +107,21 @@ pub(super) fn is_known(name: &str) -> bool {
         .contains(&name)
 }
 
+/// Variables that name a pager, which is none with these values.
+const PAGERS: &[&str] =
+    &["PAGER", "GIT_PAGER", "MANPAGER", "GH_PAGER", "BAT_PAGER", "SYSTEMD_PAGER", "AWS_PAGER"];
+
+/// Variables of git that switch something off with `0`.
+const SWITCHES: &[&str] = &["GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS"];
+
 /// Whether a variable may be set for a program without changing what runs.
-pub(crate) fn is_harmless_for_programs(name: &str) -> bool {
-    HARMLESS.contains(&name)
+pub(crate) fn is_harmless_for_programs(assignment: &Assignment) -> bool {
+    let name = assignment.name.as_str();
+    match assignment.value.plain() {
+        Some("cat" | "") if PAGERS.contains(&name) => true,
+        Some("0") if SWITCHES.contains(&name) => true,
+        Some(_) | None => HARMLESS.contains(&name),
+    }
 }
 
 /// Whether a shell variable may be set that no program is meant to see: lower case, and none of the names that
@@ -183,7 +195,7 @@ impl Simple {
         if let Some(proof) = builtins::proof(name, self) {
             return proof;
         }
-        if let Some(odd) = self.assignments.iter().find(|it| !is_harmless_for_programs(&it.name)) {
+        if let Some(odd) = self.assignments.iter().find(|it| !is_harmless_for_programs(it)) {
             return Err(changes_what_runs(odd));
         }
         match &self.wraps {

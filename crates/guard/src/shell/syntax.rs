@@ -34,6 +34,12 @@ pub(super) fn read(text: &str) -> Result<Script, Unclear> {
     let first = walk(text, root, Constants::default())?;
     let constants = Constants::of(&first.script, &first.updated);
     let walked = if constants.is_empty() { first } else { walk(text, root, constants)? };
+    // A program that was unknown until now may set variables itself.
+    let walked = if constants::may_set(&walked.script) && !walked.constants.is_empty() {
+        walk(text, root, Constants::default())?
+    } else {
+        walked
+    };
     let mut script = walked.script;
     if walked.evaluated.iter().any(|name| !constants::is_numeric(name, &script)) {
         push_once(&mut script.hazards, EVALUATES);
@@ -455,9 +461,23 @@ impl<'t> Walk<'t> {
         Ok(())
     }
 
+    /// The text of an expression with a digit for each command in it that gives a number.
+    fn with_numbers(&mut self, text: &'t str, node: Node<'_>) -> Read<String> {
+        let mut spelled = text.to_owned();
+        let mut found = Vec::new();
+        substitutions(node, &mut found, 0)?;
+        for inner in found {
+            if self.substitution(inner)? == Hole::Number {
+                spelled = spelled.replace(self.raw(inner), "0");
+            }
+        }
+        Ok(spelled)
+    }
+
     /// Notes the variables of an expression, or that it may run something.
     fn evaluate(&mut self, text: Option<&'t str>, node: Node<'_>) -> Read<()> {
-        let Some(found) = text.and_then(arithmetic::read) else {
+        let spelled = text.map(|text| self.with_numbers(text, node)).transpose()?;
+        let Some(found) = spelled.as_deref().and_then(arithmetic::read) else {
             push_once(&mut self.script.hazards, EVALUATES);
             return self.nested(node);
         };

@@ -156,7 +156,7 @@ pub(crate) struct Place {
     #[arg(long)]
     pub(crate) strict_mcp_config: bool,
 
-    /// Work in the home folder, or in a folder that contains it.
+    /// Change files unasked in the home folder too, or in a folder that contains it.
     #[arg(long)]
     pub(crate) allow_home: bool,
 

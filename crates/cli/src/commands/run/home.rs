@@ -1,21 +1,31 @@
-//! Work in the home folder: a command could change everything of the user's there, so nobody gets there by accident.
+//! Work in the home folder: a command could change all files of the user there, so it does not happen by accident.
 
 use std::fs;
 use std::path::Path;
+
+use base::protocol::Mode;
 
 use super::flags::Place;
 use crate::app::App;
 use crate::failure::Failure;
 
-/// Refuses to work in the home folder, or in one that contains it, unless that was asked for.
-pub(super) fn check(app: &App, place: &Place) -> Result<(), Failure> {
-    if place.allow_home || !contains_home(app, &app.cwd) {
+/// Refuses to change files unasked in the home folder, or in one that contains it, unless that was asked for. In the
+/// other modes nothing changes without a rule that says so.
+pub(super) fn check(app: &App, place: &Place, mode: Mode) -> Result<(), Failure> {
+    let changes_unasked = match mode {
+        Mode::AcceptEdits | Mode::Bypass => true,
+        Mode::Default | Mode::DontAsk | Mode::Plan => false,
+    };
+    if place.allow_home || !changes_unasked || !contains_home(app, &app.cwd) {
         return Ok(());
     }
-    let message = format!("{} is or contains your home folder", app.cwd.display());
+    let message = format!(
+        "{} is or contains your home folder, and this mode changes files unasked",
+        app.cwd.display()
+    );
     Err(Failure::user(message)
         .hint("start caiman in the folder of a project")
-        .hint("or pass --allow-home; commands may then change most of your files"))
+        .hint("or pass --allow-home: commands may then change most of your files"))
 }
 
 /// What the user is told in the interface before anything runs there; `None` elsewhere.

@@ -10,7 +10,7 @@ use crate::shell::{Assignment, Simple, Word};
 pub(super) fn proof(name: &str, command: &Simple) -> Option<Proof> {
     let arguments = command.arguments();
     let own = match name {
-        "export" => declaration(command, &[], is_harmless_for_programs),
+        "export" => declaration(command, &[], is_listed_name),
         "declare" | "typeset" | "local" | "readonly" => {
             declaration(command, &["-a", "-A", "-r", "-g"], is_harmless_in_shell)
         }
@@ -27,8 +27,13 @@ pub(super) fn proof(name: &str, command: &Simple) -> Option<Proof> {
     };
     let sets =
         matches!(name, "export" | "declare" | "typeset" | "local" | "readonly" | "unset" | "read");
-    let odd = command.assignments.iter().find(|it| !sets && !is_harmless_for_programs(&it.name));
+    let odd = command.assignments.iter().find(|it| !sets && !is_harmless_for_programs(it));
     Some(odd.map_or(own, |odd| Err(changes_what_runs(odd))))
+}
+
+/// Whether a variable may be exported by its name alone.
+fn is_listed_name(name: &str) -> bool {
+    is_harmless_for_programs(&Assignment { name: name.to_owned(), value: Word::unknown("") })
 }
 
 /// `export NAME=value` and its kin: a word with `=` is an assignment however it is quoted.
@@ -63,7 +68,7 @@ fn declaration(command: &Simple, flags: &[&str], may_set: fn(&str) -> bool) -> P
 
 /// `read` into shell variables. `IFS=` in front says how it splits, and no more.
 fn read(command: &Simple) -> Proof {
-    let odd = |it: &&Assignment| it.name != "IFS" && !is_harmless_for_programs(&it.name);
+    let odd = |it: &&Assignment| it.name != "IFS" && !is_harmless_for_programs(it);
     if let Some(odd) = command.assignments.iter().find(odd) {
         return Err(changes_what_runs(odd));
     }

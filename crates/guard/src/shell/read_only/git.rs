@@ -40,7 +40,8 @@ fn listing(name: &str, rest: &[Word]) -> Result<(), NotReadOnly> {
         &["--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"];
     let option =
         |it: &Word| it.plain().map(|text| text.split('=').next().unwrap_or(text).to_owned());
-    let lists = rest.iter().filter_map(option).any(|it| LISTS.contains(&it.as_str()));
+    let options = rest.iter().take_while(|it| it.plain() != Some("--"));
+    let lists = options.filter_map(option).any(|it| LISTS.contains(&it.as_str()));
     // `tag -n` lists as well, with a number attached.
     let lists = lists || (name == "tag" && rest.iter().any(|it| it.raw.starts_with("-n")));
     let operand = rest.iter().find(|it| it.plain().is_none_or(|text| !text.starts_with('-')));
@@ -60,13 +61,24 @@ fn config(rest: &[Word]) -> Result<(), NotReadOnly> {
         let text = word.plain().ok_or_else(|| refused(&format!("config {}", word.raw)))?;
         words.push(text);
     }
-    let operands: Vec<&&str> = words.iter().filter(|it| !it.starts_with('-')).collect();
-    let asks = words.iter().any(|it| READS.contains(it));
-    let reads = match operands.as_slice() {
+    // Behind the first operand git takes every word for a value, dashes or not.
+    let first =
+        words.iter().position(|it| !it.starts_with('-') || *it == "--").unwrap_or(words.len());
+    let (options, operands) = words.split_at(first);
+    if operands.first() == Some(&"--") {
+        return Err(refused("config --"));
+    }
+    let is_subcommand = matches!(operands.first(), Some(&("get" | "list")));
+    if !is_subcommand && operands.iter().any(|it| it.starts_with('-')) {
+        return Err(refused("config"));
+    }
+    let asks = options.iter().any(|it| READS.contains(it));
+    let reads = match operands {
         [] => asks,
         // A bare word without a dot is a subcommand, not the name of a setting.
-        [one] => asks || **one == "list" || one.contains('.'),
-        [first, ..] => asks && first.contains('.') || **first == "get",
+        [one] => asks || *one == "list" || one.contains('.'),
+        ["list", rest @ ..] => rest.iter().all(|it| it.starts_with('-')),
+        [first, ..] => asks && first.contains('.') || *first == "get",
     };
     if reads { Ok(()) } else { Err(refused("config")) }
 }

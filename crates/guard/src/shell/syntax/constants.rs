@@ -1,6 +1,6 @@
 //! Variables whose value a line shows: set once, to a literal.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::super::{Assignment, Script, Simple};
 
@@ -31,37 +31,60 @@ const SETTERS: &[&str] = &[
     "exec",
 ];
 
-/// Variables with a known value.
+/// What is known of variables.
 #[derive(Debug, Default)]
-pub(super) struct Constants(HashMap<String, String>);
+pub(super) struct Constants {
+    /// Values of those that are set once, to a literal.
+    values: HashMap<String, String>,
+    /// Those that only get words which cannot be options.
+    anchored: HashSet<String>,
+}
 
 impl Constants {
     /// The constants of a line. None if anything but plain assignments may set a variable.
     pub(super) fn of(script: &Script, updated: &[String]) -> Self {
         let all = assignments(script);
-        let odd = script.commands.iter().any(has_setter) || !script.hazards.is_empty();
-        if odd || all.iter().any(|it| it.name == "IFS") {
+        let odd = script.commands.iter().any(|it| it.program().is_some() && has_setter(it));
+        if odd || !script.hazards.is_empty() || all.iter().any(|it| it.name == "IFS") {
             return Self::default();
         }
-        let mut known = HashMap::new();
+        let mut known = Self::default();
         for assignment in &script.assignments {
-            let once = all.iter().filter(|it| it.name == assignment.name).count() == 1;
-            let is_fixed = once && !updated.contains(&assignment.name);
-            if let Some(text) = assignment.value.plain().filter(|_| is_fixed) {
-                known.insert(assignment.name.clone(), text.to_owned());
+            let name = &assignment.name;
+            let given: Vec<_> = all.iter().filter(|it| it.name == *name).collect();
+            if updated.contains(name) {
+                continue;
+            }
+            if let (Some(text), [_]) = (assignment.value.plain(), given.as_slice()) {
+                known.values.insert(name.clone(), text.to_owned());
+            }
+            let is_operand =
+                |it: &&&Assignment| !it.value.may_be_option() && !it.value.raw.is_empty();
+            if given.iter().all(|it| is_operand(it)) {
+                known.anchored.insert(name.clone());
             }
         }
-        Self(known)
+        known
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.values.is_empty() && self.anchored.is_empty()
     }
 
     /// The value of a variable. A home folder in it has been looked up when it was set.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str).filter(|it| !it.starts_with('~'))
+        self.values.get(name).map(String::as_str).filter(|it| !it.starts_with('~'))
     }
+
+    /// Whether a variable only gets words that cannot be options.
+    pub(super) fn is_anchored(&self, name: &str) -> bool {
+        self.anchored.contains(name)
+    }
+}
+
+/// Whether a command of the line may set variables in a way the text does not show.
+pub(super) fn may_set(script: &Script) -> bool {
+    script.commands.iter().any(has_setter)
 }
 
 /// Whether every value a line gives a variable is a number, and it gives one.

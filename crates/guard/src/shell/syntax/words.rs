@@ -167,6 +167,7 @@ impl Walk<'_> {
             ("PWD", _) if is_first => Piece::Bare('.'),
             ("?" | "#" | "$" | "!", _) => Piece::Hole(Hole::Number),
             ("@", _) | (_, Quotes::Without) => Piece::Hole(Hole::AnyWords),
+            (_, Quotes::Double) if self.constants.is_anchored(name) => Piece::Hole(Hole::Token),
             (_, Quotes::Double) => Piece::Hole(Hole::OneWord),
         };
         pieces.push(piece);

@@ -56,6 +56,7 @@ const REVIEWED: &[(&str, &[&str])] = &[
     ("find", &["-readable", "-writable", "-executable", "-print", "-print0", "-printf"]),
     ("findmnt", &["--output", "--shell"]),
     ("git cat-file", &["--batch-command"]),
+    ("git range-diff", &["-B", "--break-rewrites", "-D", "--irreversible-delete", "--diff-filter"]),
     ("git reflog", &["--rewrite", "--updateref"]),
     ("git rev-list", &["--remove-empty"]),
     ("git symbolic-ref", &["-q"]),

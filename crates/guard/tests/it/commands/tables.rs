@@ -17,7 +17,7 @@ pub(crate) fn harmless() -> Vec<Section> {
         include_str!("harmless_search.txt"),
         include_str!("harmless_shell.txt"),
         include_str!("harmless_tools.txt"),
-        include_str!("red_harmless.txt"),
+        include_str!("more_harmless.txt"),
     ];
     files.into_iter().flat_map(sections).collect()
 }
@@ -32,7 +32,7 @@ pub(crate) fn hostile() -> Vec<Section> {
         include_str!("hostile_syntax.txt"),
         include_str!("hostile_expansions.txt"),
         include_str!("hostile_environment.txt"),
-        include_str!("red_hostile.txt"),
+        include_str!("more_hostile.txt"),
     ];
     files.into_iter().flat_map(sections).collect()
 }
@@ -44,25 +44,25 @@ pub(crate) fn wrapped() -> Vec<Section> {
 
 /// Titles are `allow RULE` or `ask RULE`: the decision while that allow rule holds.
 pub(crate) fn rule_covered() -> Vec<Section> {
-    let files = [include_str!("rules.txt"), include_str!("red_rules.txt")];
+    let files = [include_str!("rules.txt"), include_str!("more_rules.txt")];
     files.into_iter().flat_map(sections).collect()
 }
 
 /// Titles are `deny RULE` or `keep RULE`: whether that deny rule applies.
 pub(crate) fn denied() -> Vec<Section> {
-    let files = [include_str!("denied.txt"), include_str!("red_denied.txt")];
+    let files = [include_str!("denied.txt"), include_str!("more_denied.txt")];
     files.into_iter().flat_map(sections).collect()
 }
 
 /// Titles are `asks` and `allows`: the decision in bypass mode.
 pub(crate) fn critical() -> Vec<Section> {
-    let files = [include_str!("critical.txt"), include_str!("red_critical.txt")];
+    let files = [include_str!("critical.txt"), include_str!("more_critical.txt")];
     files.into_iter().flat_map(sections).collect()
 }
 
 /// Titles are `allow RULE` or `ask RULE`: the decision under that allow rule while the context is tainted.
 pub(crate) fn tainted() -> Vec<Section> {
-    let files = [include_str!("tainted.txt"), include_str!("red_tainted.txt")];
+    let files = [include_str!("tainted.txt"), include_str!("more_tainted.txt")];
     files.into_iter().flat_map(sections).collect()
 }
 

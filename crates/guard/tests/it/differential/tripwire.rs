@@ -187,7 +187,7 @@ impl Arena {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let folder = path.parent().and_then(Path::to_str).unwrap_or_default();
         let system = self.path.split(':').any(|it| it == folder) || folder.ends_with("/git-core");
-        system && PROGRAMS.contains(&name)
+        system && (PROGRAMS.contains(&name) || guard::shell::listed_programs().any(|it| it == name))
     }
 }
 
