@@ -192,7 +192,8 @@ impl SmallDisk {
         mount.args(["-t", "tmpfs", "-o", "size=1m", "none"]).arg(dir.path());
         let mounted = mount.status().is_ok_and(|status| status.success());
         if !mounted {
-            eprintln!("SKIPPED: no file system can be mounted here");
+            let line = b"SKIPPED: no file system can be mounted here\n";
+            std::io::Write::write_all(&mut std::io::stderr(), line).unwrap();
         }
         mounted.then_some(Self(dir))
     }
@@ -223,7 +224,7 @@ fn a_full_disk_is_called_full_at_every_step() {
     match Store::open(&path)
         .map(|opened| opened.store.append(session, support::chain(200, 900)).wait())
     {
-        Ok(Ok(_)) => panic!("there is no room"),
+        Ok(Ok(())) => panic!("there is no room"),
         Ok(Err(error)) | Err(error) => {
             assert!(error.to_string().starts_with("the disk is full:"), "{error}");
         }
