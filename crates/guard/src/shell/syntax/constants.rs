@@ -60,7 +60,7 @@ impl Constants {
             }
             let is_operand =
                 |it: &&&Assignment| !it.value.may_be_option() && !it.value.raw.is_empty();
-            if given.iter().all(|it| is_operand(it)) {
+            if given.iter().all(is_operand) {
                 known.anchored.insert(name.clone());
             }
         }
