@@ -70,8 +70,13 @@ const NOTHING: &str = "nothing";
 /// project. No file that can make something run may be among them that is not trusted. `list` is `trust.json`.
 pub fn is_vouched_for(list: &Path, folder: &Path) -> bool {
     let Ok(known) = TrustedFolders::read(list) else { return false };
+    let folders = project_folders(folder);
+    // A fingerprint reads files; most folders are on no list and need none.
+    if !folders.iter().any(|folder| known.folders.contains_key(folder)) {
+        return false;
+    }
     let mut is_vouched = false;
-    for folder in project_folders(folder) {
+    for folder in folders {
         let Ok(now) = Fingerprint::of(&folder) else { return false };
         let is_plain = now.is_none();
         let now = now.unwrap_or_else(Fingerprint::nothing);
@@ -82,6 +87,22 @@ pub fn is_vouched_for(list: &Path, folder: &Path) -> bool {
         }
     }
     is_vouched
+}
+
+/// Whether programs and settings of a project may run outside the sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FolderTrust {
+    /// The user said so, for the project's files as they are now.
+    Trusted,
+    /// Nobody said so, or the files have changed since.
+    Untrusted,
+}
+
+impl FolderTrust {
+    /// Looks a folder up; `list` is `trust.json`. Reads the files that trust was given to.
+    pub fn of(list: &Path, folder: &Path) -> Self {
+        if is_vouched_for(list, folder) { Self::Trusted } else { Self::Untrusted }
+    }
 }
 
 /// How a folder stands.

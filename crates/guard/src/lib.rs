@@ -15,11 +15,14 @@
 //! | [`process`] | children: own session, optional cage, optional terminal |
 //! | [`net`] | which addresses may be reached |
 //! | [`redact`] | secrets out of what is shown, logged or sent |
+//! | [`git`] | every git command we run for ourselves |
+//! | [`start`] | how the user's own programs start for a project |
 //! | [`Runner`] | a command run to its end for its output |
 
 pub mod action;
 pub mod cage;
 pub mod fence;
+pub mod git;
 pub mod net;
 pub mod policy;
 pub mod process;
@@ -29,6 +32,7 @@ pub mod room;
 pub mod rule;
 mod runner;
 pub mod shell;
+pub mod start;
 
 pub use action::{Action, JobText, Taint};
 pub use cage::{Cage, Reach};

@@ -1,11 +1,16 @@
 //! Commands run to their end for their output: credential helpers, `$(…)` in trusted settings.
+//!
+//! Programs are looked up in absolute folders of `PATH` only, so that the folder we run in never decides which one
+//! runs.
 
 use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use base::Env;
 use base::command::{CommandLine, RunCommand, RunError};
 
 /// Most that is kept of a command's output: a secret or a token, not a log.
@@ -20,7 +25,10 @@ pub struct Runner;
 impl RunCommand for Runner {
     fn run(&self, command: &CommandLine) -> Result<String, RunError> {
         let start_error = |source| RunError::Start { program: command.program.clone(), source };
-        let mut child = builder(command).spawn().map_err(start_error)?;
+        let env = command.env.with_absolute_path();
+        let program = find_program(&command.program, &env, None);
+        let program = program.ok_or_else(|| start_error(io::ErrorKind::NotFound.into()))?;
+        let mut child = builder(&program, command, &env).spawn().map_err(start_error)?;
         if let (Some(mut pipe), Some(text)) = (child.stdin.take(), &command.stdin) {
             // A child that does not read its input is no failure of ours.
             drop(pipe.write_all(text.expose().as_bytes()));
@@ -53,17 +61,46 @@ impl RunCommand for Runner {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the sanctioned door to processes")]
-fn builder(command: &CommandLine) -> Command {
-    let mut builder = Command::new(&command.program);
-    builder.args(&command.args).env_clear().envs(command.env.iter());
+fn builder(program: &Path, command: &CommandLine, env: &Env) -> Command {
+    let mut builder = Command::new(program);
+    builder.args(&command.args).env_clear().envs(env.iter());
     builder.stdin(if command.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
     builder.stdout(Stdio::piped()).stderr(Stdio::piped());
-    if let Some(folder) = &command.folder {
-        builder.current_dir(folder);
+    match (&command.folder, env.avoided()) {
+        (Some(folder), _) => drop(builder.current_dir(folder)),
+        // The folder we were started in is the project's, and many programs run what they find there.
+        (None, Some(_)) => drop(builder.current_dir("/").env("PYTHONSAFEPATH", "1")),
+        (None, None) => {}
     }
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut builder, 0);
     builder
+}
+
+/// The file of a program: the first that can be run on the `PATH` of `env`, which holds absolute folders, and that is
+/// not inside `avoided`, links followed. A name with a slash is taken as it is.
+pub(crate) fn find_program(name: &str, env: &Env, avoided: Option<&Path>) -> Option<PathBuf> {
+    if name.contains(std::path::MAIN_SEPARATOR) {
+        return Some(PathBuf::from(name));
+    }
+    let is_inside = |file: &Path| {
+        let real = std::fs::canonicalize(file);
+        avoided.is_some_and(|folder| real.is_ok_and(|real| real.starts_with(folder)))
+    };
+    let mut files = std::env::split_paths(env.get("PATH")?).map(|folder| folder.join(name));
+    files.find(|file| file.is_absolute() && is_program(file) && !is_inside(file))
+}
+
+#[cfg(unix)]
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let found = std::fs::metadata(file);
+    found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(file: &Path) -> bool {
+    file.is_file()
 }
 
 fn collect(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
@@ -126,6 +163,27 @@ mod tests {
     fn gives_the_output_without_its_last_line_break() {
         let line = CommandLine::shell("echo $GREETING; echo world", &env());
         assert_eq!(Runner.run(&line).unwrap(), "hello\nworld");
+    }
+
+    #[test]
+    fn a_program_of_the_folder_it_runs_in_is_not_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let planted = dir.path().join("bin/cat");
+        std::fs::create_dir(dir.path().join("bin")).unwrap();
+        std::fs::write(&planted, "#!/bin/sh\necho planted\n").unwrap();
+        let all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&planted, all).unwrap();
+        std::fs::copy(&planted, dir.path().join("cat")).unwrap();
+        let inside = dir.path().join("bin").display().to_string();
+        for path in ["./bin:/usr/bin:/bin", ":/usr/bin:/bin", ".:/bin:/usr/bin", "bin", &inside] {
+            let env = Env::from_iter([("PATH", path)]).avoiding(dir.path());
+            for mut line in
+                [CommandLine::new("cat", [], &env), CommandLine::shell("cat </dev/null", &env)]
+            {
+                line.folder = Some(dir.path().to_owned());
+                assert_eq!(Runner.run(&line).unwrap(), "", "{path}");
+            }
+        }
     }
 
     #[test]
