@@ -308,7 +308,7 @@ impl Crew {
         // Whatever is refused is refused before anything of it is there.
         let options = self.options_for(hub, &agent, order)?;
         let (row, worktree) = match known {
-            Some(row) => self.again(hub, row).await?,
+            Some(row) => self.again(hub, row, ctx).await?,
             None => self.fresh(hub, order, &agent, ctx).await?,
         };
         let (session, entries) = (row.summary.id, row.summary.entries);
@@ -376,6 +376,22 @@ impl Crew {
         Err(ToolError::Refused(text))
     }
 
+    /// Refuses to make a worktree where that would need a question, which only a call with `isolation` asks.
+    fn check_worktree(&self, ctx: &ToolCtx) -> Result<(), ToolError> {
+        let change = guard::git::worktree_change(&ctx.workspace.fence);
+        let change = change.map_err(|error| ToolError::Refused(error.to_string()))?;
+        let verdict = self.live.policy().decide("agent", &[change], &self.live.taint());
+        if verdict.decision == guard::Decision::Allow {
+            return Ok(());
+        }
+        let text = format!(
+            "A git worktree would have to be made, and nobody allowed that: {}. Call `agent` with \
+             `isolation: \"worktree\"` and without `resume` to have it asked.",
+            verdict.reason
+        );
+        Err(ToolError::Refused(text))
+    }
+
     /// Waits for a place; below the top nobody waits, since those who hold the places may wait for us.
     async fn place(&self, hub: &Hub, ctx: &ToolCtx) -> Result<OwnedSemaphorePermit, ToolError> {
         if self.depth() > 0 {
@@ -401,6 +417,10 @@ impl Crew {
     ) -> Result<(store::Session, Option<Worktree>), ToolError> {
         let session = SessionId::new();
         let worktree = if [order.isolation, agent.isolation].contains(&Isolation::Worktree) {
+            // Whoever asked for it was judged for it; a skill that names such an agent was not.
+            if order.isolation != Isolation::Worktree {
+                self.check_worktree(ctx)?;
+            }
             Some(Worktree::open(&hub.mind, &self.folder, session).await?)
         } else {
             None
@@ -447,8 +467,12 @@ impl Crew {
         &self,
         hub: &Hub,
         row: store::Session,
+        ctx: &ToolCtx,
     ) -> Result<(store::Session, Option<Worktree>), ToolError> {
         let worktree = if worktree::is_of(&hub.mind, &row) {
+            if !worktree::exists(&hub.mind, row.summary.id) {
+                self.check_worktree(ctx)?;
+            }
             Some(Worktree::open(&hub.mind, &self.folder, row.summary.id).await?)
         } else {
             None
@@ -490,7 +514,7 @@ impl Crew {
         let task = branch.get(child.entries..).unwrap_or_default();
         let mut came = outcome::of(task, close.as_ref());
         if let Some(worktree) = child.worktree.take() {
-            came.text.push_str(&worktree.finish(&hub.mind).await);
+            came.text.push_str(&worktree.finish().await);
         }
         let agent = child.agent.name.clone();
         let report = Report {
@@ -516,7 +540,7 @@ impl Crew {
         let lane = child.lane.clone();
         hub.clone().scope.spawn_settling(async move {
             lane.close().await;
-            if let Some(text) = worktree.kept(&hub.mind).await {
+            if let Some(text) = worktree.kept().await {
                 let text = format!("The agent {agent} was stopped. {text}");
                 hub.events.publish(Event::Notice { session: Some(session), text });
             }
@@ -590,6 +614,14 @@ impl Crew {
 pub(crate) struct Spawning(pub(crate) Arc<Crew>);
 
 impl Spawner for Spawning {
+    fn isolation(&self, who: &Who) -> Isolation {
+        let crew = &self.0;
+        let Some(hub) = crew.hub.upgrade() else { return Isolation::None };
+        let definitions = hub.mind.shelf.look(&crew.folder);
+        let agent = role::find(who, &definitions, &hub.mind.config.agents);
+        agent.map_or(Isolation::None, |agent| agent.isolation)
+    }
+
     fn spawn<'a>(
         &'a self,
         order: Order,

@@ -1,14 +1,17 @@
 //! What all sessions of a process share, and what a session is run with.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::config::Config;
 use base::config::provider::Sampling;
 use base::definition::Shelf;
 use base::protocol::{Mode, ModelChoice};
+use base::trust::FolderTrust;
 use base::{Clock, Env, ModelRef, Paths};
+use guard::Cage;
+use guard::git::Git;
 use guard::policy::Bound;
 use guard::{Redactor, Rules};
 use links::acp::Editor;
@@ -58,6 +61,24 @@ pub struct Mind {
     pub models: Models,
     /// Whether somebody can be asked.
     pub presence: Presence,
+}
+
+impl Mind {
+    /// Whether the user trusts the project of a folder. Reads files.
+    pub(crate) fn trust_of(&self, folder: &Path) -> FolderTrust {
+        FolderTrust::of(&self.paths.trust(), folder)
+    }
+
+    /// What runs git for the project of a folder. Reads files, and the first time starts a process to try the sandbox.
+    pub(crate) fn git(&self, folder: &Path) -> Git {
+        Git {
+            env: self.env.clone(),
+            home: self.paths.home().to_owned(),
+            temp: self.env.temporary(),
+            sandbox: Cage::probe().state(),
+            trust: self.trust_of(folder),
+        }
+    }
 }
 
 impl fmt::Debug for Mind {

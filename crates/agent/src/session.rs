@@ -9,7 +9,7 @@ use base::transcript::{
     self, Call, ToolSpec, is_unfinished, last_said, open_calls, own_command, turns,
 };
 use base::{Entry, EntryId, EntryKind, Event, ModelRef, Origin, Part, PartBody, SessionId};
-use guard::{Rule, Runner, Taint};
+use guard::{Rule, Taint};
 use llm::Request;
 use store::{By, Queued, StoreError, UsageQuery};
 use tools::Workspace;
@@ -226,8 +226,11 @@ impl Session {
         let folder = self.workspace.fence.folder().to_owned();
         let (mind, at) = (self.mind.clone(), folder.clone());
         // Git may take its time; the files are read beside it.
-        let look = move || surroundings::look(&at, &mind.env, &mind.clock, &Runner);
-        let looking = tokio::task::spawn_blocking(look);
+        let runtime = tokio::runtime::Handle::current();
+        let looking = tokio::task::spawn_blocking(move || {
+            let git = mind.git(&at);
+            runtime.block_on(surroundings::look(&at, &mind.env, &mind.clock, &git))
+        });
         let loaded = self.instructions().clone();
         let hints = Hints {
             audience: match self.mind.presence {
@@ -248,7 +251,7 @@ impl Session {
         }
         let surroundings = match looking.await {
             Ok(surroundings) => surroundings,
-            Err(_) => surroundings::look(&folder, &self.mind.env, &self.mind.clock, &Runner),
+            Err(_) => surroundings::without_git(&folder, &self.mind.env, &self.mind.clock),
         };
         let mut segments = prompt::system(&surroundings, &loaded.files, &hints);
         if let (Some(own), Some(first)) = (self.kin.prompt(), segments.first_mut()) {

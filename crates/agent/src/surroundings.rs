@@ -6,10 +6,10 @@ mod git;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use base::{Clock, Env, RunCommand, Timestamp};
+use base::{Clock, Env, Timestamp};
+use guard::git::Git as GitRunner;
 use jiff::tz::TimeZone;
 
-pub(crate) use git::HARMLESS;
 pub use git::{Git, Status};
 
 /// What the lines begin with.
@@ -30,15 +30,21 @@ pub struct Surroundings {
     pub git: Option<Git>,
 }
 
-/// Looks around. It may take as long as `git status` does, a second at the most: use a blocking task.
-pub fn look(folder: &Path, env: &Env, clock: &Clock, run: &dyn RunCommand) -> Surroundings {
+/// Looks around. It takes as long as `git status` does, a second at the most.
+pub async fn look(folder: &Path, env: &Env, clock: &Clock, git: &GitRunner) -> Surroundings {
+    let git = git::look(folder, git).await;
+    Surroundings { git, ..without_git(folder, env, clock) }
+}
+
+/// The same without the repository: starts nothing and reads no files.
+pub(crate) fn without_git(folder: &Path, env: &Env, clock: &Clock) -> Surroundings {
     let shell = env.get("SHELL").and_then(|path| Path::new(path).file_name()?.to_str());
     Surroundings {
         folder: folder.to_owned(),
         platform: std::env::consts::OS,
         shell: shell.map(|name| bounded(name, 20)),
         date: day(clock.now(), env),
-        git: git::look(folder, env, run),
+        git: None,
     }
 }
 

@@ -143,6 +143,11 @@ pub enum DeskError {
 
 /// Starts sub-agents. The mind implements it: a tool cannot know that minds exist.
 pub trait Spawner: Send + Sync {
+    /// Where an agent works by its own definition. May read files.
+    fn isolation(&self, _who: &Who) -> Isolation {
+        Isolation::None
+    }
+
     /// Has a task worked on in a context of its own, and waits for what comes of it; for one that runs in
     /// the background, only until it has begun.
     fn spawn<'a>(

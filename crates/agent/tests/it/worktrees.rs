@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use base::protocol::{Delivery, Op};
+use base::protocol::{Delivery, Mode, Op};
 use base::{Event, SessionId};
 use serde_json::{Value, json};
 use testkit::Script;
@@ -185,4 +185,148 @@ async fn what_a_stopped_one_changed_is_kept_and_named() {
         room.coordinator.close().await;
         assert_eq!(worktrees(&room), usize::from(is_kept), "{command}");
     }
+}
+
+/// A shell script that leaves a mark outside the worktree, and the mark.
+fn tripwire(room: &Room) -> (PathBuf, PathBuf) {
+    let (script, mark) = (room.dir.path().join("tripwire.sh"), room.dir.path().join("TRIPPED"));
+    std::fs::write(&script, format!("#!/bin/sh\ntouch {}\nexec cat\n", mark.display())).unwrap();
+    let all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&script, all).unwrap();
+    (script, mark)
+}
+
+/// Has the agent run commands in its worktree, and returns what the parent is told.
+async fn run_in_worktree(commands: impl FnOnce(&Room) -> String) -> (Room, String) {
+    let first = Script::new().text("Ready.");
+    let room = room(first).await;
+    let command = commands(&room);
+    let script = Script::new()
+        .call("agent", task())
+        .then()
+        .when(tryer())
+        .call("bash", json!({ "command": command }))
+        .then()
+        .when(tryer())
+        .text("Tried.")
+        .then()
+        .text("Good.");
+    let room = room.rescripted(Plan::with_tools(script)).await;
+    room.say("PARENT: try it").await;
+    let transcript = room.transcript().await.join("\n");
+    (room, transcript)
+}
+
+#[tokio::test]
+async fn a_repository_inside_the_worktree_runs_nothing_when_it_is_compared() {
+    let nested = "export GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@t GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@t; \
+                  git init -q inner && cd inner && echo one > file && git add . && git commit -q -m x && cd ..";
+    let trap = "cd inner && git config filter.x.clean SCRIPT && git config core.fsmonitor SCRIPT && \
+                git config diff.x.textconv SCRIPT && echo '* filter=x diff=x' > .gitattributes && echo two > file";
+    let commit = "git add inner && git commit -q -m nested";
+    for (name, command) in [
+        ("new", format!("{nested} && {trap}")),
+        ("known", format!("{nested} && git add inner && {trap}")),
+        ("committed", format!("{nested} && {commit} && {trap}")),
+    ] {
+        let mut mark = PathBuf::new();
+        let (room, told) = run_in_worktree(|room| {
+            let (script, planted) = tripwire(room);
+            mark = planted;
+            command.replace("SCRIPT", &script.display().to_string())
+        })
+        .await;
+        assert!(!mark.exists(), "{name}: {told}");
+        assert!(told.contains("git worktree"), "{name}: {told}");
+        assert_eq!(worktrees(&room), 1, "{name}: kept, because something changed");
+        assert!(told.contains("not compared: inner"), "{name}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn what_an_agent_does_to_its_own_git_settings_runs_nothing() {
+    let trap = "git config filter.x.clean SCRIPT; git config diff.external SCRIPT; \
+                echo '* filter=x' > .gitattributes; echo new > new.txt; echo two > sub/kept.txt";
+    let mut mark = PathBuf::new();
+    let (_room, told) = run_in_worktree(|room| {
+        let (script, planted) = tripwire(room);
+        mark = planted;
+        trap.replace("SCRIPT", &script.display().to_string())
+    })
+    .await;
+    assert!(!mark.exists(), "{told}");
+    assert!(told.contains("cannot be compared") && told.contains("[filter"), "{told}");
+}
+
+#[tokio::test]
+async fn a_repository_whose_settings_start_programs_gets_no_worktree() {
+    for setting in ["filter.x.smudge", "include.path", "hook.x.command"] {
+        let script = Script::new().call("agent", task()).then().text("Then not.");
+        let room = room(script).await;
+        let (planted, mark) = tripwire(&room);
+        let (section, key) = setting.rsplit_once('.').unwrap();
+        let section = section.replacen('.', " \"", 1);
+        let quote = if section.contains('"') { "\"" } else { "" };
+        let config = room.folder.join(".git/config");
+        let old = std::fs::read_to_string(&config).unwrap();
+        let more = format!("[{section}{quote}]\n\t{key} = {}\n", planted.display());
+        std::fs::write(&config, old + &more).unwrap();
+        std::fs::write(room.folder.join(".git/info/attributes"), "* filter=x\n").unwrap();
+        room.say("PARENT: try it").await;
+        let told = room.transcript().await.join("\n");
+        let section = format!("`[{}]`", setting.split('.').next().unwrap());
+        assert!(told.contains("none could be made") && told.contains(&section), "{told}");
+        assert!(!mark.exists(), "{setting}");
+        assert!(!room.folder.join(".git/worktrees").exists(), "{setting}");
+    }
+}
+
+#[tokio::test]
+async fn hooks_of_the_repository_do_not_run_for_a_worktree() {
+    let script = Script::new().call("agent", task()).then().when(tryer()).text("Nothing.").then();
+    let room = room(script.text("Good.")).await;
+    let (planted, mark) = tripwire(&room);
+    for hook in ["post-checkout", "reference-transaction", "post-index-change"] {
+        std::fs::copy(&planted, room.folder.join(".git/hooks").join(hook)).unwrap();
+    }
+    room.say("PARENT: try it").await;
+    assert!(!mark.exists());
+    let told = room.transcript().await.join("\n");
+    assert!(told.contains("It changed nothing in its worktree."), "{told}");
+}
+
+#[tokio::test]
+async fn a_worktree_is_asked_about_as_a_change_of_git() {
+    let by_argument = json!({ "prompt": "try", "isolation": "worktree" });
+    for (mode, reason) in [
+        (Mode::Default, "decides what runs later"),
+        (Mode::AcceptEdits, "decides what runs later"),
+        (Mode::Plan, "while planning"),
+    ] {
+        for input in [task(), by_argument.clone()] {
+            let script = Script::new().call("agent", input.clone()).then().text("Then not.");
+            let mut plan = Plan { mode, ..Plan::with_tools(script) };
+            plan.rules.allow = ["Bash(git:*)", "agent", "Edit"]
+                .iter()
+                .map(|rule| guard::Rule::parse(rule).unwrap())
+                .collect();
+            let room = room(Script::new().text("Ready.")).await;
+            let room = room.rescripted(plan).await;
+            room.say("PARENT: try it").await;
+            let told = room.transcript().await.join("\n");
+            assert!(told.contains("Permission denied"), "{mode:?} {input}: {told}");
+            assert!(told.contains(reason), "{mode:?} {input}: {told}");
+            assert_eq!(worktrees(&room), 0, "{mode:?} {input}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_isolation_is_refused() {
+    let input = json!({ "prompt": "try", "isolation": "vm" });
+    let script = Script::new().call("agent", input).then().text("Then not.");
+    let room = room(script).await;
+    room.say("PARENT: try it").await;
+    let told = room.transcript().await.join("\n");
+    assert!(told.contains("unknown isolation `vm`"), "{told}");
 }

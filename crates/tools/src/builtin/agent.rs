@@ -13,7 +13,7 @@ use crate::workspace::{Order, Terms, ToolCtx, Who, Workspace};
 /// The agent that looks around, by the name rules and prompts give it.
 const EXPLORER: &str = "explorer";
 
-/// Give a task to a sub-agent; its last message comes back. Without `agent` it only reads: good for broad
+/// Give a task to a sub-agent; its last message comes back. Without `agent` it only reads, for broad
 /// searches. It knows nothing of this session. Calls of one step run at once.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Input {
@@ -30,14 +30,13 @@ pub(super) struct Input {
     #[serde(default)]
     #[schemars(skip)]
     model: Option<String>,
-    /// `worktree`, as in the files of agents.
+    /// `worktree`: a git worktree.
     #[serde(default)]
-    #[schemars(skip)]
     isolation: Option<String>,
-    /// Go on meanwhile; you are told when it ends.
+    /// You are told when it ends.
     #[serde(default, deserialize_with = "lenient::maybe_switch")]
     run_in_background: Option<bool>,
-    /// Session id of a finished sub-agent, to follow up.
+    /// Id of a finished one, to follow up.
     #[serde(default)]
     resume: Option<String>,
 }
@@ -58,29 +57,30 @@ impl Tool for Agent {
         format!("{}: {short}", input.who())
     }
 
-    fn actions(&self, input: &Input, _workspace: &Workspace) -> Result<Vec<Action>, ToolError> {
+    fn actions(&self, input: &Input, workspace: &Workspace) -> Result<Vec<Action>, ToolError> {
         if input.prompt.trim().is_empty() {
             return Err(ToolError::Arguments("the prompt is empty".to_owned()));
         }
-        Ok(vec![Action::Named(input.who().to_owned())])
+        let mut actions = vec![Action::Named(input.who().to_owned())];
+        match input.isolation(workspace)? {
+            Isolation::None => {}
+            Isolation::Worktree => {
+                let change = guard::git::worktree_change(&workspace.fence);
+                actions.push(change.map_err(|error| ToolError::Refused(error.to_string()))?);
+            }
+        }
+        Ok(actions)
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<Output, ToolError> {
         let title = self.title(&input);
-        let who = match input.named() {
-            Some(name) => Who::Named(name.to_owned()),
-            None => Who::Explorer,
-        };
         let order = Order {
-            who,
+            who: input.agent(),
             title: input.label().unwrap_or_default().to_owned(),
             model: input.model.clone(),
             background: input.run_in_background,
-            isolation: match input.isolation.as_deref().map(str::trim) {
-                Some("worktree") => Isolation::Worktree,
-                Some(_) | None => Isolation::None,
-            },
-            resume: input.resume.clone().filter(|id| !id.trim().is_empty()),
+            isolation: input.isolation(&ctx.workspace)?,
+            resume: input.resumed().map(str::to_owned),
             prompt: input.prompt,
             terms: Terms::default(),
         };
@@ -114,6 +114,31 @@ impl Input {
     fn label(&self) -> Option<&str> {
         let beside = self.name.as_deref().filter(|_| self.agent.is_some());
         self.description.as_deref().or(beside)
+    }
+
+    fn agent(&self) -> Who {
+        match self.named() {
+            Some(name) => Who::Named(name.to_owned()),
+            None => Who::Explorer,
+        }
+    }
+
+    /// Where the agent works: by these arguments, or else by its definition. A session that is resumed stays where it
+    /// is.
+    fn isolation(&self, workspace: &Workspace) -> Result<Isolation, ToolError> {
+        match self.isolation.as_deref().map(str::trim).unwrap_or_default() {
+            "worktree" => Ok(Isolation::Worktree),
+            "" | "none" if self.resumed().is_some() => Ok(Isolation::None),
+            "" | "none" => Ok(workspace.spawner.isolation(&self.agent())),
+            other => {
+                let text = format!("unknown isolation `{other}`; use `worktree` or leave it out");
+                Err(ToolError::Arguments(text))
+            }
+        }
+    }
+
+    fn resumed(&self) -> Option<&str> {
+        self.resume.as_deref().filter(|id| !id.trim().is_empty())
     }
 
     fn who(&self) -> &str {
