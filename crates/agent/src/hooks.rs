@@ -11,8 +11,8 @@
 //! | [`moments`], [`telling`] | the moments of a session; what handlers are told of each |
 //! | [`story`] | the transcript, as a file that handlers can read |
 //!
-//! Handlers run outside the cage, with the environment Caiman was started with: they are the user's, or of a
-//! project the user trusts. They can forbid anything; what they allow is no more than a user's yes.
+//! Handlers run outside the sandbox unless they ask for it (`sandbox`), with the environment Caiman was started with:
+//! they are the user's, or of a project the user trusts. Until then they start in an empty folder. They can forbid anything; what they allow is no more than a user's yes.
 
 mod exports;
 mod handler;

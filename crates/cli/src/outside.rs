@@ -23,6 +23,7 @@ pub(crate) fn of(app: &App, settings: &Config, env: &Env) -> Outside {
         env: env.clone(),
         child_env: guard::process::child_env(env),
         folder: app.cwd.clone(),
+        paths: app.paths.clone(),
         cache: app.paths.cache().join("mcp"),
         dial,
         vault: Arc::new(Keys(credentials)),

@@ -7,9 +7,11 @@ use agent::{Mind, Presence};
 use base::config::provider::Sampling;
 use base::config::{Config, Expander, SelectedModel};
 use base::definition::{Places, Shelf};
-use base::{Env, ModelRef, TaskScope, trust};
+use base::trust::FolderTrust;
+use base::{Env, ModelRef, Paths, TaskScope, trust};
+use guard::start::Project;
 use guard::{Redactor, Runner};
-use links::lsp::Keeping;
+use links::lsp::{Keeping, ProjectRoot, StartProgram};
 use links::{Lsp, Mcp};
 use llm::catalog::{Catalog, Size};
 use llm::discover::Finder;
@@ -125,7 +127,7 @@ pub(crate) fn mind(
     let models = move |search: Option<&str>| catalog::choices(&catalog.get(), search);
     let trusted = app.paths.trust();
     let vouched = Arc::new(move |folder: &Path| trust::is_vouched_for(&trusted, folder));
-    let keeping = Keeping { vouched, ..Keeping::default() };
+    let keeping = Keeping { vouched, start: start_server(&app.paths), ..Keeping::default() };
     let servers_env = guard::process::child_env(&env);
     let lsp = Lsp::kept(settings.clone(), servers_env, &TaskScope::new(), keeping);
     let mcp = Mcp::new(outside::of(app, &settings, &env), &TaskScope::new());
@@ -149,6 +151,20 @@ pub(crate) fn mind(
         presence,
         config: settings,
     }
+}
+
+/// How language servers start: where they work in a trusted workspace, in an empty folder elsewhere.
+fn start_server(paths: &Paths) -> StartProgram {
+    let paths = paths.clone();
+    Arc::new(move |ProjectRoot { workspace, root }, env, sandboxed| {
+        let trust = FolderTrust::of(&paths.trust(), workspace);
+        let project = Project { folder: workspace, paths: &paths, trust };
+        let mut start = project.start(env, sandboxed)?;
+        if trust == FolderTrust::Trusted {
+            root.clone_into(&mut start.folder);
+        }
+        Ok(start)
+    })
 }
 
 /// Where agents, skills and commands are found: the usual folders, those of the settings, and the flags'.

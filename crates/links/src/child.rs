@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use base::{Env, TaskScope};
+use guard::Cage;
 use guard::process::{Child, Command, Input, Output, SpawnError, Terminals};
 use tokio::io::AsyncReadExt;
 use tokio::sync::watch;
@@ -46,6 +47,8 @@ pub struct Program {
     pub folder: PathBuf,
     /// All of its environment.
     pub env: Env,
+    /// Its sandbox; `None` for anything this user may do.
+    pub cage: Option<Arc<Cage>>,
     /// What it may use up.
     pub limits: Limits,
 }
@@ -104,7 +107,7 @@ impl Program {
             args: self.args,
             folder: self.folder,
             env: self.env.with_absolute_path().with([(MARK.to_owned(), value)]),
-            cage: None,
+            cage: self.cage,
             stdio: Terminals::Apart,
         };
         let mut child = command.spawn()?;
@@ -296,6 +299,7 @@ mod tests {
             args: vec!["-c".to_owned(), script.to_owned()],
             folder: std::env::temp_dir(),
             env: Env::of_process(),
+            cage: None,
             limits: Limits::default(),
         }
     }

@@ -32,19 +32,20 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-use std::{fmt, iter};
+use std::{fmt, io, iter};
 
 use base::config::Config;
 use base::protocol::{ServerKind, ServerState};
 use base::{Env, TaskScope};
 use futures::future::join_all;
+use guard::start::{ProgramStart, Sandboxed};
 use tokio::time::Instant;
 
 use crate::rpc::RpcError;
 use catalog::{Catalog, Role, Spec};
 use client::Client;
 use program::Programs;
-use server::Server;
+use server::{Begin, Server};
 
 pub use after::Edited;
 pub use ask::{Action, At, Call, Complaints, Direction, Place, Rewrite, Rewritten, Symbol};
@@ -150,11 +151,27 @@ pub enum Severity {
     Hint,
 }
 
+/// How a program with this environment starts for the project in a folder; it may look at the disk. The server itself
+/// works in `root`, which is the folder or below it.
+pub type StartProgram =
+    Arc<dyn Fn(ProjectRoot<'_>, &Env, Sandboxed) -> io::Result<ProgramStart> + Send + Sync>;
+
+/// Where a server works.
+#[derive(Debug, Clone, Copy)]
+pub struct ProjectRoot<'a> {
+    /// The workspace, which is trusted or not.
+    pub workspace: &'a Path,
+    /// The folder of the server's project in it.
+    pub root: &'a Path,
+}
+
 /// How servers are kept.
 #[derive(Clone)]
 pub struct Keeping {
     /// Whether the user lets code of a folder's project run. It may look at the disk.
     pub vouched: Arc<dyn Fn(&Path) -> bool + Send + Sync>,
+    /// How a program starts for a project, which is not trusted unless the user said so.
+    pub start: StartProgram,
     /// A server nobody has used for so long is put to sleep.
     pub idle: Duration,
     /// Servers that run at once; the one used longest ago gives way.
@@ -168,6 +185,10 @@ impl Default for Keeping {
     fn default() -> Self {
         Self {
             vouched: Arc::new(|_| false),
+            start: Arc::new(|project, env, sandboxed| match sandboxed {
+                Sandboxed::No => Ok(ProgramStart::within(project.root, env)),
+                Sandboxed::Yes => Err(io::ErrorKind::Unsupported.into()),
+            }),
             idle: Duration::from_mins(20),
             running: 12,
             longest: Duration::from_secs(5),
@@ -395,7 +416,7 @@ impl Lsp {
             let fitting = hub.catalog().servers().iter().filter(|spec| spec.role == Role::Code);
             let mut fitting = fitting.filter(|it| it.marks(&names) && hub.programs.has(it));
             let spec = fitting.find(|spec| hub.lets_run(spec, folder));
-            servers.extend(spec.map(|spec| hub.server(spec, folder.to_owned())));
+            servers.extend(spec.map(|spec| hub.server(spec, folder.to_owned(), folder)));
         }
         let (mut clients, mut failed) = (Vec::new(), LspError::NoneYet);
         for server in servers {
@@ -429,7 +450,7 @@ impl Hub {
                 continue;
             }
             has_code |= spec.role == Role::Code;
-            chosen.push(self.server(spec, root));
+            chosen.push(self.server(spec, root, within));
         }
         self.make_room(&chosen);
         chosen
@@ -460,15 +481,22 @@ impl Hub {
         name.map_or_else(|| LspError::None(path.to_owned()), LspError::Untrusted)
     }
 
-    fn server(&self, spec: &Arc<Spec>, root: PathBuf) -> Arc<Server> {
+    fn server(&self, spec: &Arc<Spec>, root: PathBuf, workspace: &Path) -> Arc<Server> {
         let mut servers = self.servers();
-        let key = (spec.name.clone(), root);
-        let new = |key: &(String, PathBuf)| {
+        let new = |(_, root): &(String, PathBuf)| {
             let kept = (&self.scope, self.keeping.idle);
-            Arc::new(Server::new(spec.clone(), key.1.clone(), self.env.clone(), kept))
+            let begin = self.begin(spec, root.clone(), workspace.to_owned());
+            Arc::new(Server::new(spec.clone(), root.clone(), begin, kept))
         };
-        let server = new(&key);
-        servers.entry(key).or_insert(server).clone()
+        servers.entry((spec.name.clone(), root)).or_insert_with_key(new).clone()
+    }
+
+    fn begin(&self, spec: &Spec, root: PathBuf, workspace: PathBuf) -> Begin {
+        let (start, env) = (self.keeping.start.clone(), self.env.with(spec.env.clone()));
+        let sandboxed = spec.sandbox.into();
+        Begin(Arc::new(move || {
+            start(ProjectRoot { workspace: &workspace, root: &root }, &env, sandboxed)
+        }))
     }
 
     /// Puts to sleep those beyond what may run at once, the one used longest ago first.

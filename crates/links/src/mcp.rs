@@ -38,7 +38,7 @@ use std::time::Duration;
 
 use base::config::{Bans, McpServer};
 use base::protocol::{ServerKind, ServerState};
-use base::{Clock, Env, TaskScope};
+use base::{Clock, Env, Paths, TaskScope};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -82,8 +82,10 @@ pub struct Outside {
     pub env: Env,
     /// The environment of programs we start.
     pub child_env: Env,
-    /// Where programs run; servers are told of it as their root.
+    /// The project; servers are told of it as their root. Programs run there once it is trusted.
     pub folder: PathBuf,
+    /// The user's folders: who is trusted, and where programs run until then.
+    pub paths: Paths,
     /// Where menus are kept.
     pub cache: PathBuf,
     /// How addresses are reached.

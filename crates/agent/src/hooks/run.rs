@@ -1,13 +1,16 @@
 //! Running one handler: a program in a session of its own, or a document posted to an address.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use base::config::{HookShell, Network};
+use base::trust::FolderTrust;
 use base::{Env, Paths, SessionId};
 use guard::process::{Command, Output, Terminals};
+use guard::start::{ProgramStart, Project};
 use llm::Http;
 use llm::http::Post;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -27,8 +30,12 @@ const LEFT_BEHIND: Duration = Duration::from_millis(100);
 /// What handlers are run with.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// Where programs run.
+    /// Where programs run once the project is trusted.
     pub folder: PathBuf,
+    /// The project, which handlers find in `CLAUDE_PROJECT_DIR` and `CAIMAN_PROJECT_DIR`.
+    pub project: PathBuf,
+    /// The user's folders: who is trusted, and where programs run until then.
+    pub paths: Paths,
     /// Their environment.
     pub env: Env,
     /// How addresses are reached.
@@ -61,6 +68,8 @@ impl Place {
         let env = env.with(more.map(|(name, value)| (name.to_owned(), value)));
         Self {
             folder: folder.to_owned(),
+            project: folder.to_owned(),
+            paths: paths.clone(),
             env,
             http: Http::new(),
             network: network.clone(),
@@ -124,14 +133,18 @@ impl Handler {
     }
 
     async fn start(&self, input: &str, place: &Place, released: &CancellationToken) -> Ended {
-        match self.program(place).spawn() {
+        let program = match self.program(place) {
+            Ok(program) => program,
+            Err(error) => return Ended::Broken(error.to_string()),
+        };
+        match program.spawn() {
             Ok(child) => talk(child, input, released).await,
             Err(error) => Ended::Broken(error.to_string()),
         }
     }
 
-    fn program(&self, place: &Place) -> Command {
-        let env = place.env.with(self.variables(place));
+    fn program(&self, place: &Place) -> io::Result<Command> {
+        let ProgramStart { folder, env, cage } = self.place_of(place)?;
         let line = &self.hook.command;
         let (program, args) = match &self.hook.args {
             Some(args) => {
@@ -148,8 +161,19 @@ impl Handler {
                 None => (jobs::shell(&env).to_owned(), vec!["-c".to_owned(), line.clone()]),
             },
         };
-        let folder = place.folder.clone();
-        Command { program, args, folder, env, cage: None, stdio: Terminals::Apart }
+        Ok(Command { program, args, folder, env, cage, stdio: Terminals::Apart })
+    }
+
+    /// Where it starts: in the session's folder if the project is trusted now, in an empty folder if not.
+    fn place_of(&self, place: &Place) -> io::Result<ProgramStart> {
+        let trust = FolderTrust::of(&place.paths.trust(), &place.project);
+        let project = Project { folder: &place.project, paths: &place.paths, trust };
+        let env = place.env.with(self.variables(place));
+        let mut start = project.start(&env, self.hook.sandbox.into())?;
+        if trust == FolderTrust::Trusted {
+            place.folder.clone_into(&mut start.folder);
+        }
+        Ok(start)
     }
 
     fn variables(&self, place: &Place) -> BTreeMap<String, String> {

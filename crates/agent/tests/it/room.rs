@@ -12,6 +12,7 @@ use base::definition::shelf::Trust;
 use base::definition::{Definitions, Places, Shelf, Standing};
 use base::protocol::{Client, Delivery, EventStream, Mode, ModelChoice, Op};
 use base::transcript::{CallResult, Piece};
+use base::trust::{Fingerprint, TrustedFolder, TrustedFolders};
 use base::{Clock, Entry, EntryKind, Env, Event, Part, PartBody, Paths, SessionId, TaskScope};
 use futures::StreamExt;
 use guard::{Redactor, Rules, Runner};
@@ -100,6 +101,7 @@ impl Room {
         let dir = tempfile::tempdir().unwrap();
         let folder = std::fs::canonicalize(dir.path()).unwrap().join("project");
         std::fs::create_dir_all(&folder).unwrap();
+        trust(dir.path(), &folder);
         let store = Store::open(&dir.path().join("caiman.db")).unwrap().store;
         let session = SessionId::new();
         let name = folder.display().to_string();
@@ -265,6 +267,17 @@ fn coordinator(plan: &Plan, store: Store, server: &Server, home: &Path) -> Coord
     Coordinator::new(mind, options)
 }
 
+/// Trusts a folder as long as it holds no settings or definitions.
+fn trust(home: &Path, folder: &Path) {
+    let trusted = TrustedFolder { hash: Fingerprint::nothing().hash, since: Clock::system().now() };
+    let mut list = TrustedFolders::default();
+    list.folders.insert(folder.to_owned(), trusted);
+    let env = Env::from_iter([("HOME", home.display().to_string())]);
+    let file = Paths::of(&env).unwrap().trust();
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, serde_json::to_string(&list).unwrap()).unwrap();
+}
+
 /// What MCP servers are lent: plain HTTP, no tokens, the home's cache.
 fn outside(env: &Env, paths: &Paths, clock: &Clock, bans: Bans) -> Outside {
     let http = Http::new();
@@ -273,6 +286,7 @@ fn outside(env: &Env, paths: &Paths, clock: &Clock, bans: Bans) -> Outside {
         env: env.clone(),
         child_env: env.clone(),
         folder: paths.home().to_owned(),
+        paths: paths.clone(),
         cache: paths.cache().join("mcp"),
         dial: Arc::new(move |url| {
             http.client(url, &Network::default()).map_err(|error| error.message)

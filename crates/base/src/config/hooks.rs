@@ -24,6 +24,7 @@ pub const HOOK_EVENTS: [&str; 12] = [
 /// A program that runs, or an address that is told, at an event. It needs `command` or `url`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the settings")]
 pub struct Hook {
     /// The shell command. The shell expands its variables, not Caiman.
     pub command: String,
@@ -61,6 +62,9 @@ pub struct Hook {
     pub status_message: Option<String>,
     /// Run it once a session at the most.
     pub once: bool,
+    /// Start the command in the sandbox: it writes the workspace and temporary folders only, sees no secrets and has no
+    /// network.
+    pub sandbox: bool,
     /// What its failure means.
     pub fail: HookFailure,
 }

@@ -44,6 +44,9 @@ pub struct McpServer {
     pub memory_mb: Option<u64>,
     /// Seconds of processor time it may use over its life (`stdio`); by default as many as it wants.
     pub cpu_s: Option<u64>,
+    /// Start it in the sandbox (`stdio`): it writes the workspace and temporary folders only, sees no secrets and has no
+    /// network.
+    pub sandbox: bool,
     /// Sign in with OAuth; by default when the server asks for it.
     pub oauth: Option<bool>,
     /// OAuth client id, where the server has no dynamic registration.
@@ -92,6 +95,8 @@ pub struct LspServer {
     pub memory_mb: Option<u64>,
     /// Seconds of processor time it may use over its life; by default as many as it wants.
     pub cpu_s: Option<u64>,
+    /// Start it in the sandbox: it writes the workspace and temporary folders only, sees no secrets and has no network.
+    pub sandbox: bool,
     /// Do not use this server.
     pub disabled: bool,
 }

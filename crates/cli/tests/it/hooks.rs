@@ -120,7 +120,7 @@ fn a_run_that_a_hook_ends_says_why_in_every_format() {
 #[test]
 fn a_tried_event_tells_what_a_real_one_would() {
     let hooks = json!({ "hooks": {
-        "PostToolUse": [{ "matcher": "Write", "hooks": [{ "command": "cat > told.json" }] }],
+        "PostToolUse": [{ "matcher": "Write", "hooks": [{ "command": "cat > \"$CLAUDE_PROJECT_DIR/told.json\"" }] }],
         "PreToolUse": [{ "command": "exit 2", "async": true }, { "command": "exit 2", "if": "Glob" }],
     } });
     let home = Home::new().settings(&hooks.to_string());

@@ -49,6 +49,8 @@ pub struct Spec {
     pub start: Duration,
     /// What it may use up.
     pub limits: Limits,
+    /// Whether it starts in the sandbox.
+    pub sandbox: bool,
     /// Whether the settings name it: then it is always used.
     pub configured: bool,
     /// Whether it runs what the project's files say.
@@ -248,6 +250,7 @@ fn spec_of(known: &Known) -> Spec {
         settings: Value::Object(known.settings.clone()),
         start: START,
         limits: Limits { memory_bytes: Some(MEMORY_BYTES), cpu_s: None },
+        sandbox: false,
         configured: false,
         runs_code: known.runs_code,
         least_version: known.least_version,
@@ -301,6 +304,7 @@ fn configured(name: &str, own: &LspServer, env: &Env) -> Result<Spec, String> {
     let memory = own.memory_mb.map(|megabytes| megabytes.saturating_mul(1 << 20));
     spec.limits.memory_bytes = memory.or(spec.limits.memory_bytes).filter(|bytes| *bytes > 0);
     spec.limits.cpu_s = own.cpu_s;
+    spec.sandbox = own.sandbox;
     Ok(spec)
 }
 
@@ -319,6 +323,7 @@ fn empty(name: &str) -> Spec {
         settings: Value::Object(Map::new()),
         start: START,
         limits: Limits { memory_bytes: Some(MEMORY_BYTES), cpu_s: None },
+        sandbox: false,
         configured: false,
         runs_code: false,
         least_version: None,

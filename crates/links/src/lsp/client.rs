@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use base::{Env, TaskScope};
+use base::TaskScope;
+use guard::start::ProgramStart;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -70,15 +71,16 @@ impl Client {
     pub(crate) async fn start(
         spec: Arc<Spec>,
         root: PathBuf,
-        env: &Env,
+        start: ProgramStart,
         scope: TaskScope,
     ) -> Result<Self, LspError> {
         let name = spec.name.clone();
         let program = Program {
             program: spec.command.clone(),
             args: spec.args.clone(),
-            folder: root.clone(),
-            env: env.with(spec.env.clone()),
+            folder: start.folder,
+            env: start.env,
+            cage: start.cage,
             limits: spec.limits,
         };
         let failed = |why: String| LspError::Start { server: name.clone(), why };

@@ -1,11 +1,13 @@
 //! One server for one root: asleep until it is needed, started again when it breaks, put to sleep when idle.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use base::TaskScope;
 use base::protocol::{ServerKind, ServerState};
-use base::{Env, TaskScope};
+use guard::start::ProgramStart;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -19,12 +21,22 @@ use crate::child::Log;
 /// How often a server may break lately before it is left alone.
 const BREAKS: usize = 5;
 
+/// Says how a server's program starts, each time it does.
+#[derive(Clone)]
+pub(crate) struct Begin(pub(crate) Arc<dyn Fn() -> io::Result<ProgramStart> + Send + Sync>);
+
+impl std::fmt::Debug for Begin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Begin")
+    }
+}
+
 /// One server for one root.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) spec: Arc<Spec>,
     pub(crate) root: PathBuf,
-    env: Env,
+    begin: Begin,
     scope: TaskScope,
     /// Nobody has used it for so long: it is put to sleep.
     idle: Duration,
@@ -73,7 +85,7 @@ impl Server {
     pub(crate) fn new(
         spec: Arc<Spec>,
         root: PathBuf,
-        env: Env,
+        begin: Begin,
         kept: (&TaskScope, Duration),
     ) -> Self {
         let (scope, idle) = kept;
@@ -87,7 +99,7 @@ impl Server {
         Self {
             spec,
             root,
-            env,
+            begin,
             scope: scope.child(),
             idle,
             life: watch::channel(Life::Asleep).0,
@@ -135,7 +147,14 @@ impl Server {
     /// One life, from its start to its end.
     async fn live(self: &Arc<Self>, scope: &TaskScope) {
         let (spec, root) = (self.spec.clone(), self.root.clone());
-        let client = match Client::start(spec, root, &self.env, scope.clone()).await {
+        // Reads files: whether the user trusts the project now.
+        let begin = self.begin.clone();
+        let planned = tokio::task::spawn_blocking(move || (begin.0)()).await;
+        let start = match planned.unwrap_or_else(|error| Err(io::Error::other(error))) {
+            Ok(start) => start,
+            Err(error) => return self.broke(format!("it does not start: {error}")),
+        };
+        let client = match Client::start(spec, root, start, scope.clone()).await {
             Ok(client) => Arc::new(client),
             Err(error) => {
                 self.past().start.fail();

@@ -1,11 +1,14 @@
 //! How a server is reached: its settings, filled in when it is needed.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use base::config::{Expander, McpServer, McpTransport};
+use base::trust::FolderTrust;
 use base::{CommandLine, RunCommand as _};
 use guard::Runner;
+use guard::start::{Project, Sandboxed};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
@@ -64,7 +67,13 @@ pub(super) async fn reach(server: &McpServer, outside: &Outside) -> Result<Reach
 }
 
 fn filled(server: &McpServer, outside: &Outside) -> Result<Reach, String> {
-    let expander = Expander { env: &outside.env, runner: Some(&Runner) };
+    let project = outside.project();
+    let env = outside.env.with(project_variables(&outside.folder));
+    let env = match project.trust {
+        FolderTrust::Trusted => env,
+        FolderTrust::Untrusted => env.avoiding(&outside.folder),
+    };
+    let expander = Expander { env: &env, runner: Some(&Runner) };
     let failed = |key: &'static str| move |error| format!("{key} in its settings: {error}");
     let transport = server.transport.unwrap_or(match server.command {
         Some(_) => McpTransport::Stdio,
@@ -76,12 +85,16 @@ fn filled(server: &McpServer, outside: &Outside) -> Result<Reach, String> {
             server.args.iter().map(|arg| expander.text(arg)).collect();
         let program = expander.path(command).map_err(failed("command"))?;
         let env = expander.map(&server.env).map_err(failed("env"))?;
+        let env = outside.child_env.with(project_variables(&outside.folder)).with(env);
+        let start =
+            project.start(&env, server.sandbox.into()).map_err(|error| error.to_string())?;
         let memory = server.memory_mb.map_or(MEMORY_BYTES, |mega| mega.saturating_mul(1 << 20));
         return Ok(Reach::Program(Program {
             program: program.to_string_lossy().into_owned(),
             args: args.map_err(failed("args"))?,
-            folder: outside.folder.clone(),
-            env: outside.child_env.with(env),
+            folder: start.folder,
+            env: start.env,
+            cage: start.cage,
             limits: Limits { memory_bytes: Some(memory).filter(|it| *it > 0), cpu_s: server.cpu_s },
         }));
     }
@@ -109,15 +122,31 @@ fn printed_headers(
     outside: &Outside,
 ) -> Result<BTreeMap<String, String>, String> {
     let about = [("CLAUDE_CODE_MCP_SERVER_URL".to_owned(), url.to_string())];
+    let env = outside.env.with(project_variables(&outside.folder)).with(about);
+    let start = outside.project().start(&env, Sandboxed::No).map_err(|error| error.to_string())?;
     let command = CommandLine {
-        folder: Some(outside.folder.clone()),
+        folder: Some(start.folder),
         timeout: HELPER,
-        ..CommandLine::shell(line, &outside.env.with(about))
+        ..CommandLine::shell(line, &start.env)
     };
     let printed = Runner.run(&command).map_err(|error| format!("headers_helper: {error}"))?;
     // What it printed may be a secret: no word of it is shown.
     serde_json::from_str(&printed)
         .map_err(|_| "headers_helper prints no JSON object of texts".to_owned())
+}
+
+/// How programs learn where the project is, wherever they start.
+fn project_variables(folder: &Path) -> [(String, String); 2] {
+    let folder = folder.display().to_string();
+    [("CLAUDE_PROJECT_DIR".to_owned(), folder.clone()), ("CAIMAN_PROJECT_DIR".to_owned(), folder)]
+}
+
+impl Outside {
+    /// The project, with the trust it has now.
+    fn project(&self) -> Project<'_> {
+        let trust = FolderTrust::of(&self.paths.trust(), &self.folder);
+        Project { folder: &self.folder, paths: &self.paths, trust }
+    }
 }
 
 fn header_map(headers: BTreeMap<String, String>) -> Result<HeaderMap, String> {

@@ -12,7 +12,7 @@ use tokio::io::AsyncReadExt as _;
 
 use testkit::processes::{gone_soon, is_alive};
 
-use crate::mcp_room::{Asked, LONG, Room, outside, script, scripted, words};
+use crate::mcp_room::{Asked, LONG, Room, outside, paths, script, scripted, words};
 
 #[tokio::test]
 async fn a_menu_is_known_before_the_server_is_up() {
@@ -115,6 +115,22 @@ async fn settings_are_filled_in_when_the_server_is_needed() {
         serde_json::from_str(&room.says("where", json!({})).await).unwrap();
     assert_eq!((&said["env"], &said["args"]), (&json!("a key"), &json!(["--token=whisper"])));
     let folder = std::fs::canonicalize(room.folder.path()).unwrap();
+    let started = std::path::PathBuf::from(said["folder"].as_str().unwrap());
+    assert!(!started.starts_with(&folder), "nobody trusts the folder: {}", started.display());
+    room.mcp.close().await;
+}
+
+#[tokio::test]
+async fn a_server_starts_in_a_folder_that_is_trusted() {
+    let room = Room::new(&json!({ "it": script("plain") }));
+    let hash = base::trust::Fingerprint::nothing().hash;
+    let folder = std::fs::canonicalize(room.folder.path()).unwrap();
+    let list = paths(room.folder.path()).trust();
+    std::fs::create_dir_all(list.parent().unwrap()).unwrap();
+    let trusted = json!({ "folders": { room.folder.path().to_str().unwrap(): { "hash": hash, "since": 0 } } });
+    std::fs::write(list, trusted.to_string()).unwrap();
+    let said: serde_json::Value =
+        serde_json::from_str(&room.says("where", json!({})).await).unwrap();
     assert_eq!(said["folder"], json!(folder));
     room.mcp.close().await;
 }

@@ -244,7 +244,14 @@ pub(crate) fn outside(folder: &Path) -> Outside {
         }),
         vault: Arc::new(NoVault),
         clock: Clock::system(),
+        paths: paths(folder),
     }
+}
+
+/// A home below a folder.
+pub(crate) fn paths(folder: &Path) -> base::Paths {
+    let home = folder.join("home").display().to_string();
+    base::Paths::of(&Env::from_iter([("HOME", home)])).unwrap()
 }
 
 /// A real server that listens on a port of its own.
@@ -267,6 +274,7 @@ impl Listening {
         let program = installed("node_modules/.bin/mcp-server-everything")?;
         let scope = TaskScope::new();
         let program = Program {
+            cage: None,
             program: program.to_str().unwrap().to_owned(),
             args: vec![transport.to_owned()],
             folder: std::env::temp_dir(),

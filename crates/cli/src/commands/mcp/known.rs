@@ -69,6 +69,12 @@ impl Known {
         }
     }
 
+    /// Whether its program starts in the sandbox.
+    pub(super) fn is_sandboxed(&self) -> bool {
+        let is_set = self.shown.get("sandbox").and_then(Value::as_bool) == Some(true);
+        is_set && self.transport() == McpTransport::Stdio
+    }
+
     fn text(&self, key: &str) -> Option<&str> {
         self.shown.get(key)?.as_str()
     }

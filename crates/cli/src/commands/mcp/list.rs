@@ -52,11 +52,12 @@ pub(super) fn run(app: &App, args: &Args) -> Result<(), Failure> {
         render::note("No MCP servers. caiman mcp add NAME URL, or NAME -- COMMAND, adds one.");
     } else {
         let row = |known: &Known| {
+            let state = state(known, checked.get(&known.name), signed_in.contains(&known.name));
             let cells = [
                 known.name.clone(),
                 text::short(&known.target(), TARGET_CHARS),
                 shortened(&known.file, app),
-                state(known, checked.get(&known.name), signed_in.contains(&known.name)),
+                format!("{state}{}", if known.is_sandboxed() { ", sandboxed" } else { "" }),
             ];
             cells.map(|cell| printable(&text::line(&cell)).into_owned()).to_vec()
         };
@@ -134,6 +135,7 @@ fn entry(known: &Known, checked: Option<&Checked>, is_signed_in: bool) -> Value 
         "target": known.target(),
         "file": known.file,
         "state": known.standing.word(),
+        "sandbox": known.is_sandboxed(),
         "signed_in": is_signed_in,
     });
     match checked {

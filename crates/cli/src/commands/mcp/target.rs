@@ -20,6 +20,10 @@ pub(super) struct Target {
     #[arg(long, short = 'H', value_name = "NAME: VALUE")]
     header: Vec<String>,
 
+    /// Start the program in the sandbox: it writes the workspace only, sees no secrets and has no network.
+    #[arg(long)]
+    sandbox: bool,
+
     /// Seconds it may take to start and to answer.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: Option<u64>,
@@ -43,8 +47,9 @@ pub(super) fn is_address(text: &str) -> bool {
 impl Target {
     /// Whether nothing is said.
     pub(super) fn is_empty(&self) -> bool {
-        let Self { transport, env, header, timeout } = self;
-        transport.is_none() && env.is_empty() && header.is_empty() && timeout.is_none()
+        let Self { transport, env, header, sandbox, timeout } = self;
+        let has_none = env.is_empty() && header.is_empty() && timeout.is_none();
+        transport.is_none() && has_none && !sandbox
     }
 
     /// The server as the settings would describe it.
@@ -82,6 +87,9 @@ impl Target {
         if !self.env.is_empty() {
             entry["env"] = pairs(&self.env, '=', "--env NAME=VALUE")?;
         }
+        if self.sandbox {
+            entry["sandbox"] = json!(true);
+        }
         Ok(entry)
     }
 
@@ -89,6 +97,9 @@ impl Target {
         if !is_address(url) {
             return Err(Failure::user("an address begins with http:// or https://")
                 .hint("--transport stdio is for programs"));
+        }
+        if self.sandbox {
+            return Err(Failure::user("--sandbox is for programs; this server has an address"));
         }
         if !self.env.is_empty() {
             return Err(Failure::user("--env is for programs; this server has an address")

@@ -148,6 +148,7 @@ fn outside() -> Outside {
         env: base::Env::from_iter([("ID", "from-env")]),
         child_env: base::Env::default(),
         folder: "/".into(),
+        paths: base::Paths::of(&base::Env::from_iter([("HOME", "/nowhere")])).unwrap(),
         cache: "/nowhere".into(),
         dial: Arc::new(|_| Err("nobody is there".to_owned())),
         vault: Arc::new(Nothing),
