@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base::config::{self, Config, Loaded, Severity, Sources, TrustSource};
 use base::definition::Places;
+use base::trust::FolderTrust;
 use base::{Clock, Env, Paths};
 
 use crate::failure::Failure;
@@ -32,7 +33,17 @@ impl App {
             Failure::user(format!("cannot work in {}: {error}", here.display()))
                 .hint("name an existing folder with --cwd")
         })?;
-        Ok(Self { env, paths, cwd, clock: Clock::system() })
+        let folder = cwd.clone();
+        Ok(Self { env, paths, cwd, clock: Clock::system() }.working_in(&folder))
+    }
+
+    /// The same for another folder. Until that is trusted, none of its programs is found for ourselves.
+    pub(crate) fn working_in(&self, folder: &Path) -> Self {
+        let env = match FolderTrust::of(&self.paths.trust(), folder) {
+            FolderTrust::Trusted => self.env.avoiding_nothing(),
+            FolderTrust::Untrusted => self.env.avoiding(folder),
+        };
+        Self { env, cwd: folder.to_owned(), ..self.clone() }
     }
 
     /// Where the settings of the working folder come from.

@@ -64,7 +64,7 @@ impl Doors {
         let editor = self.editor.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (place, guest) = (Place::default(), Guest::Program(editor));
         let flags = Flags { voice, place, lock, limits, guest };
-        let door = Door::new(App { cwd: ground.folder.clone(), ..self.app.clone() }, flags);
+        let door = Door::new(self.app.working_in(&ground.folder), flags);
         open.push((ground.clone(), door.clone()));
         door
     }

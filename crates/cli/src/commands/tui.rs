@@ -161,10 +161,12 @@ struct Desktop(Env);
 
 impl Outside for Desktop {
     fn run(&self, program: &str, args: &[&str], input: &[u8]) -> Result<Vec<u8>, String> {
-        guard::process::beside(program, args, input, &self.0).map_err(|error| error.to_string())
+        guard::process::beside(program, args, input, &self.0.with_absolute_path())
+            .map_err(|error| error.to_string())
     }
 
     fn run_in_terminal(&self, program: &str, args: &[&str]) -> Result<(), String> {
-        guard::process::in_terminal(program, args, &self.0).map_err(|error| error.to_string())
+        guard::process::in_terminal(program, args, &self.0.with_absolute_path())
+            .map_err(|error| error.to_string())
     }
 }

@@ -19,6 +19,8 @@ mod entrance;
 mod face;
 mod home;
 mod hooks;
+#[cfg(unix)]
+mod hostile;
 mod kills;
 mod lent;
 mod limits;

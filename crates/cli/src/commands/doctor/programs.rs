@@ -1,9 +1,11 @@
 //! The programs commands are run with.
 
+use std::path::Path;
 use std::time::Duration;
 
 use base::command::{CommandLine, RunCommand};
 use guard::Runner;
+use guard::git::Repository;
 
 use super::{Check, Section};
 use crate::app::App;
@@ -29,23 +31,49 @@ pub(super) fn shell(app: &App) -> Section {
 /// Looks for git, and whether it takes the working folder for a repository.
 pub(super) fn git(app: &App) -> Section {
     let mut checks = Vec::new();
-    match version(app, "git") {
+    match guard::git::version(&app.env, &app.cwd) {
         Ok(version) => checks.push(Check::good(version)),
-        Err(why) => {
+        Err(error) => {
             let fix = "install git: without it caiman sees no branch and no changes";
-            checks.push(Check::warning(why, fix));
+            checks.push(Check::warning(error.to_string(), fix));
         }
     }
     if app.cwd.ancestors().any(|folder| folder.join(".git").exists()) {
-        checks.push(match run(app, "git", &["rev-parse", "--show-toplevel"]) {
-            Ok(top) => Check::good(format!("repository {top}")),
-            Err(why) => Check::warning(
-                format!("git does not take this folder: {why}"),
-                format!("git config --global --add safe.directory {}", app.cwd.display()),
-            ),
-        });
+        checks.push(repository(app));
     }
     Section { name: "git", checks }
+}
+
+/// What stands in the way of git in the working folder. Git itself is not asked: the folder may be a stranger's.
+fn repository(app: &App) -> Check {
+    let Some(repository) = Repository::find(&app.cwd) else {
+        return Check::warning(
+            "the `.git` of this folder is not a repository".to_owned(),
+            "git init, or remove it",
+        );
+    };
+    let top = repository.top().display();
+    if let Err(risk) = repository.check() {
+        let fix = "without it caiman shows no changes and makes no worktrees here";
+        return Check::warning(risk.to_string(), fix);
+    }
+    if is_owned_by_another(repository.git_dir()) {
+        let fix = format!("git config --global --add safe.directory {top}");
+        return Check::warning(format!("{top} belongs to another user, so git refuses it"), fix);
+    }
+    Check::good(format!("repository {top}"))
+}
+
+#[cfg(unix)]
+fn is_owned_by_another(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let user = rustix::process::geteuid().as_raw();
+    folder.metadata().is_ok_and(|found| found.uid() != user)
+}
+
+#[cfg(not(unix))]
+fn is_owned_by_another(_folder: &Path) -> bool {
+    false
 }
 
 /// The first line of what a program says about itself.
@@ -56,7 +84,7 @@ fn version(app: &App, program: &str) -> Result<String, String> {
 
 fn run(app: &App, program: &str, args: &[&str]) -> Result<String, String> {
     let mut line = CommandLine::new(program, args.iter().map(|it| (*it).to_owned()), &app.env);
-    line.folder = Some(app.cwd.clone());
+    line.folder = Some("/".into());
     line.timeout = LIMIT;
     Runner.run(&line).map_err(|error| error.to_string())
 }

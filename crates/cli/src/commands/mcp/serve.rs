@@ -173,9 +173,7 @@ impl Minds {
 
     /// The door to a mind that works in `folder`; none where no model can answer there.
     async fn door(&self, folder: &Path) -> Result<Arc<dyn Client>, String> {
-        let App { env, paths, clock, .. } = &self.app;
-        let (env, paths, clock) = (env.clone(), paths.clone(), clock.clone());
-        let app = App { env, paths, clock, cwd: folder.to_owned() };
+        let app = self.app.working_in(folder);
         let (catalog, _) = catalog::made(&app, &config::load(&app.sources()).config);
         let (voice, lock, limits) = self.flags.clone();
         let target = wiring::target(&catalog, voice.model.as_deref()).await;
