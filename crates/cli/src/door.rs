@@ -283,7 +283,7 @@ impl Shared {
         let (loaded, catalog, mut warnings) = aside(first).await.map_err(lost)?;
         let problems = loaded.problems.iter().filter(|it| it.severity > Severity::Note);
         warnings.extend(problems.map(ToString::to_string));
-        warnings.extend(run::home::warning(&self.app).filter(|_| !self.flags.place.allow_home));
+        warnings.extend(run::home::warning(&self.app, &self.flags.place));
         self.catalog.replace(catalog.clone());
         let (target, note) = self.target(&catalog).await?;
         warnings.extend(note);

@@ -114,6 +114,7 @@ impl Home {
             .current_dir(self.folder.path())
             .env_clear()
             .env("HOME", self.folder.path())
+            .env("CAIMAN_ALLOW_HOME", "1")
             .env("TZ", "UTC")
             .envs(self.env.iter().cloned())
             .stdin(Stdio::piped())

@@ -8,7 +8,7 @@ caiman, home = sys.argv[1:3]
 child = subprocess.Popen(
     [caiman, "--output-format", "stream-json", "--verbose", "--input-format", "stream-json",
      "--permission-prompt-tool", "stdio", "--replay-user-messages"],
-    cwd=home, env={"HOME": home, "PATH": "/usr/bin:/bin"},
+    cwd=home, env={"HOME": home, "CAIMAN_ALLOW_HOME": "1", "PATH": "/usr/bin:/bin"},
     stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
 )
 heard = []

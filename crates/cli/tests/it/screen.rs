@@ -15,6 +15,7 @@ fn shown(home: &Home, columns: u16, args: &[&str]) -> (Terminal, u32) {
     let program = Program::new(env!("CARGO_BIN_EXE_caiman"))
         .bare()
         .env("HOME", home.path("").display().to_string())
+        .env("CAIMAN_ALLOW_HOME", "1")
         .folder(&home.path(""))
         .size(columns, 24);
     let program = args.iter().fold(program, |program, arg| program.arg(*arg));
@@ -44,7 +45,10 @@ fn an_answer_cannot_steer_the_terminal_but_a_pipe_gets_every_byte() {
     let model = Model::saying(answer);
     let home = Home::of(&model);
     let (terminal, code) = shown(&home, 80, &["run", "hi"]);
-    assert_eq!((code, terminal.screen().trim_end()), (0, "be]0;ownedfore[2J after"));
+    assert_eq!(
+        (code, terminal.screen().trim_end()),
+        (0, "be<U+001B>]0;owned<U+0007>fore<U+001B>[2J after")
+    );
     assert!(!terminal.raw().contains(&0x1b), "{:?}", terminal.raw());
     assert_eq!(home.run(&["run", "hi"]).out, format!("{answer}\n"));
 }

@@ -40,7 +40,7 @@ fn pipes(home: &Home, flags: &[&str]) -> Value {
     let folder = home.path("");
     let mut command = vec![env!("CARGO_BIN_EXE_caiman"), "mcp", "serve"];
     command.extend(flags);
-    json!({ "command": command, "env": { "HOME": folder, "TZ": "UTC" }, "cwd": folder })
+    json!({ "command": command, "env": { "HOME": folder, "CAIMAN_ALLOW_HOME": "1", "TZ": "UTC" }, "cwd": folder })
 }
 
 /// A server over HTTP and how it is reached.

@@ -69,6 +69,8 @@ pub(super) fn exists(place: &Path) -> bool {
 mod tests {
     use super::*;
 
+    type Change = fn(&Path);
+
     #[test]
     fn a_place_that_comes_or_goes_is_noticed() {
         let dir = tempfile::tempdir().unwrap();
@@ -76,7 +78,6 @@ mod tests {
         fs::create_dir_all(root.join("home/.config")).unwrap();
         let protected = [root.join("work/.git"), root.join(".vscode")];
         let hidden = [root.join("home/.config/gh/hosts.yml"), root.join("home/.ssh")];
-        type Change = fn(&Path);
         let changes: [(&str, Change); 3] = [
             ("home/.ssh", |it| fs::create_dir(it).unwrap()),
             ("home/.config/gh", |it| fs::create_dir(it).unwrap()),

@@ -2,8 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by it")]
 
 #[cfg(unix)]
-#[cfg(target_os = "linux")]
-
 mod bash;
 mod cage_den;
 mod cage_escapes;
@@ -14,6 +12,7 @@ mod cage_processes;
 mod cage_work;
 mod commands;
 mod confined;
+#[cfg(target_os = "linux")]
 mod differential;
 mod fence;
 mod git;

@@ -16,7 +16,7 @@ pub(super) fn check(app: &App, place: &Place, mode: Mode) -> Result<(), Failure>
         Mode::AcceptEdits | Mode::Bypass => true,
         Mode::Default | Mode::DontAsk | Mode::Plan => false,
     };
-    if place.allow_home || !changes_unasked || !contains_home(app, &app.cwd) {
+    if !changes_unasked || is_allowed(app, place) || !contains_home(app, &app.cwd) {
         return Ok(());
     }
     let message = format!(
@@ -28,9 +28,14 @@ pub(super) fn check(app: &App, place: &Place, mode: Mode) -> Result<(), Failure>
         .hint("or pass --allow-home: commands may then change most of your files"))
 }
 
-/// What the user is told in the interface before anything runs there; `None` elsewhere.
-pub(crate) fn warning(app: &App) -> Option<String> {
-    contains_home(app, &app.cwd).then(|| {
+/// Whether the user wants to work there: by the flag, or by the variable, for machines whose only folder is home.
+fn is_allowed(app: &App, place: &Place) -> bool {
+    place.allow_home || app.env.get("CAIMAN_ALLOW_HOME").is_some_and(|value| !value.is_empty())
+}
+
+/// The warning of the interface before anything runs there; `None` elsewhere.
+pub(crate) fn warning(app: &App, place: &Place) -> Option<String> {
+    (contains_home(app, &app.cwd) && !is_allowed(app, place)).then(|| {
         format!(
             "warning: you work in {}, which is or contains your home folder. Commands and edits may change most of \
              your files there. Start caiman in the folder of a project instead.",

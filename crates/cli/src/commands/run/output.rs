@@ -1,7 +1,7 @@
 //! What is printed of a run, in each of the formats.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 
 use base::model::ModelRef;
@@ -58,7 +58,7 @@ impl Printer {
     /// A printer of the format the flags name.
     pub(crate) fn new(pipes: &Pipes, setting: Setting) -> Self {
         let form = match pipes.output_format {
-            OutputFormat::Text => Form::Text(Text::new(pipes)),
+            OutputFormat::Text => Form::Text(Text::new(pipes, io::stdout().is_terminal())),
             OutputFormat::Json => Form::Json(StreamJson::new(setting)),
             OutputFormat::StreamJson => {
                 let mut lines = StreamJson::new(setting);

@@ -19,8 +19,8 @@ pub(crate) struct Text {
     shows_thoughts: bool,
     /// Whether only the JSON at the end is printed.
     is_structured: bool,
-    /// The answer as it is shown, in a pipe as on a terminal: what is piped is often read on one in the end.
-    answer: VisibleStream,
+    /// The answer as a terminal shows it; `None` for a file or a pipe, which get it to the byte.
+    shown: Option<VisibleStream>,
     ends_in_line_break: bool,
     is_thinking: bool,
     /// Progress of calls that run while the model still talks: shown when it is done, not amid its words.
@@ -28,13 +28,13 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// The form the flags ask for.
-    pub(crate) fn new(pipes: &Pipes) -> Self {
+    /// The form the flags ask for; `is_terminal` is about standard output.
+    pub(crate) fn new(pipes: &Pipes, is_terminal: bool) -> Self {
         Self {
             shows_tools: pipes.verbose || io::stderr().is_terminal(),
             shows_thoughts: pipes.verbose,
             is_structured: pipes.output_schema.is_some() || pipes.json_schema.is_some(),
-            answer: VisibleStream::default(),
+            shown: is_terminal.then(VisibleStream::default),
             ends_in_line_break: true,
             is_thinking: false,
             early: Vec::new(),
@@ -145,11 +145,14 @@ impl Text {
             return String::new();
         }
         self.ends_in_line_break = delta.ends_with('\n');
-        self.answer.push(delta)
+        match &mut self.shown {
+            Some(shown) => shown.push(delta),
+            None => delta.to_owned(),
+        }
     }
 
     fn line_break(&mut self) -> String {
-        let held = self.answer.finish();
+        let held = self.shown.as_mut().map(VisibleStream::finish).unwrap_or_default();
         let is_missing = !std::mem::replace(&mut self.ends_in_line_break, true);
         if is_missing { held + "\n" } else { held }
     }

@@ -60,7 +60,7 @@ async def say(conn, session, text):
 
 async def first():
     editor = Editor()
-    place = {"env": {"HOME": str(HOME)}, "cwd": HOME, "transport_kwargs": {"limit": 1 << 24}}
+    place = {"env": {"HOME": str(HOME), "CAIMAN_ALLOW_HOME": "1"}, "cwd": HOME, "transport_kwargs": {"limit": 1 << 24}}
     async with acp.spawn_agent_process(editor, BINARY, "acp", **place) as (conn, _):
         told = await connect(conn)
         assert told.protocol_version == 1 and told.agent_capabilities.load_session, told
@@ -86,7 +86,7 @@ async def first():
 
 async def second(session):
     editor = Editor()
-    place = {"env": {"HOME": str(HOME)}, "cwd": HOME, "transport_kwargs": {"limit": 1 << 24}}
+    place = {"env": {"HOME": str(HOME), "CAIMAN_ALLOW_HOME": "1"}, "cwd": HOME, "transport_kwargs": {"limit": 1 << 24}}
     async with acp.spawn_agent_process(editor, BINARY, "acp", **place) as (conn, _):
         await connect(conn)
         listed = await conn.list_sessions(cwd=str(HOME))

@@ -20,6 +20,7 @@ fn start(program: &Path, args: &[&str], home: &Home) -> Running {
         .current_dir(home.path(""))
         .env_clear()
         .env("HOME", home.path(""))
+        .env("CAIMAN_ALLOW_HOME", "1")
         .env("PATH", Env::of_process().get("PATH").unwrap_or_default())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

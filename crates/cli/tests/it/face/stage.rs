@@ -113,6 +113,7 @@ impl Stage {
         let program = Program::new(path)
             .bare()
             .env("HOME", self.home.path("").display().to_string())
+            .env("CAIMAN_ALLOW_HOME", "1")
             .env("PATH", "/usr/bin:/bin")
             .env("LANG", "C.UTF-8")
             .env("TZ", "UTC")

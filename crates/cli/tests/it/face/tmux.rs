@@ -57,6 +57,7 @@ impl Tmux {
             .current_dir(self.home.path("shop"))
             .env_clear()
             .env("HOME", self.home.path(""))
+            .env("CAIMAN_ALLOW_HOME", "1")
             .env("TMPDIR", self.home.path("tmp"))
             .env("PATH", "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin")
             .env("LANG", "C.UTF-8")
