@@ -39,6 +39,24 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped(text, None, |_, _| false))
 }
 
+/// The text with only those characters shown that turn the direction of other text, for output that must keep every
+/// other byte: with them, source code reads differently from what a compiler sees.
+pub fn visible_direction(text: &str) -> Cow<'_, str> {
+    let turns = |c: char| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    if !text.contains(turns) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if turns(c) {
+            let _fits = write!(out, "<U+{:04X}>", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// JSON in which hidden characters are `\u202e` escapes. It means the same to whoever parses it.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     // Those below U+0020 are layout here; inside strings JSON has them escaped already.

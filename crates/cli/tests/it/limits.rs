@@ -60,6 +60,23 @@ fn a_rule_or_a_mode_allows_it() {
 }
 
 #[test]
+fn the_home_folder_is_not_changed_unasked_by_accident() {
+    for (flags, code) in [
+        (&["--yolo"][..], 1),
+        (&["--mode", "acceptEdits"], 1),
+        (&["--yolo", "--allow-home"], 0),
+        (&["--allow", "Bash(touch:*)"], 0),
+    ] {
+        let model = running("touch made.txt");
+        let home = home_of(&model).with("CAIMAN_ALLOW_HOME", "");
+        let done = home.run(&[&["run", "make it"], flags].concat());
+        assert_eq!(done.code, code, "{flags:?}: {}", done.err);
+        assert_eq!(done.err.contains("--allow-home"), code == 1, "{flags:?}: {}", done.err);
+        assert_eq!(home.path("made.txt").exists(), code == 0, "{flags:?}");
+    }
+}
+
+#[test]
 fn a_denial_beats_every_permission() {
     let model = running("touch made.txt");
     let home = home_of(&model);

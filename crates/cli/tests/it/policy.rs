@@ -19,7 +19,7 @@ fn explain_names_decision_reason_and_every_part() {
     let done = home().run(&["-C", "work", "policy", "explain", "cargo test && ls | wc -l; rm x"]);
     assert_eq!(done.code, 0, "{}", done.err);
     for line in [
-        "ask: `rm` is not known to only read",
+        "ask: `rm` is not on the list of read-only commands",
         "reach: workspace sandbox",
         "part: cargo test  (allowed: Bash(cargo test:*))",
         "part: ls  (only reads)",

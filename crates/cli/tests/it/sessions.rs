@@ -136,7 +136,9 @@ fn hidden_characters_are_shown_wherever_a_session_is_printed() {
     let model = Model::saying("left \u{202e}thgir\u{202c} \u{200b}zero \u{1b}[31mred");
     let home = Home::of(&model);
     let shown = "left <U+202E>thgir<U+202C> <U+200B>zero <U+001B>[31mred";
-    assert_eq!(home.run(&["run", "turn \u{202e}around"]).out, format!("{shown}\n"));
+    // A pipe keeps every byte, save for what makes text read differently from what it says.
+    let piped = "left <U+202E>thgir<U+202C> \u{200b}zero \u{1b}[31mred";
+    assert_eq!(home.run(&["run", "turn \u{202e}around"]).out, format!("{piped}\n"));
 
     let list = home.run(&["session", "list"]);
     let id = home.json(&["session", "list", "--json"])[0]["id"].as_str().unwrap().to_owned();

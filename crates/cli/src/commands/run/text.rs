@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use base::model::StopReason;
 use base::transcript;
-use base::visible::{VisibleStream, visible_json};
+use base::visible::{VisibleStream, visible_direction, visible_json};
 use base::{Block, CallId, EntryKind, Event};
 
 use super::flags::Pipes;
@@ -19,7 +19,8 @@ pub(crate) struct Text {
     shows_thoughts: bool,
     /// Whether only the JSON at the end is printed.
     is_structured: bool,
-    /// The answer as a terminal shows it; `None` for a file or a pipe, which get it to the byte.
+    /// The answer as a terminal shows it; `None` for a file or a pipe, which get it to the byte but for characters
+    /// that turn the direction of text.
     shown: Option<VisibleStream>,
     ends_in_line_break: bool,
     is_thinking: bool,
@@ -147,7 +148,7 @@ impl Text {
         self.ends_in_line_break = delta.ends_with('\n');
         match &mut self.shown {
             Some(shown) => shown.push(delta),
-            None => delta.to_owned(),
+            None => visible_direction(delta).into_owned(),
         }
     }
 
