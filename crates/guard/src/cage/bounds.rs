@@ -116,6 +116,12 @@ impl Bounds {
         self
     }
 
+    /// What can be changed besides temporary files.
+    pub(crate) fn workspace(&self) -> impl Iterator<Item = &PathBuf> {
+        let is_temporary = |path: &PathBuf| TEMPORARY.iter().any(|it| path == Path::new(it));
+        self.writable.iter().filter(move |path| !is_temporary(path))
+    }
+
     /// All that can be changed, temporary files included.
     pub(crate) fn all_writable(&self) -> impl Iterator<Item = &Path> {
         self.writable.iter().chain([&self.temp]).map(PathBuf::as_path)

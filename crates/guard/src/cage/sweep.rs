@@ -42,13 +42,12 @@ pub struct Swept {
 impl Sweep {
     /// Begins with places of which a snapshot knows that they do not exist, and the folders of the workspace.
     pub(super) fn begin(snapshot: &Snapshot, bounds: &Bounds) -> Self {
-        let folders = &bounds.writable;
         let above = snapshot.above_absent.iter();
         let by_ending = |folder: &PathBuf| (folder.clone(), protect::protected_by_ending(folder));
         Self {
             absent: snapshot.absent.clone(),
             above: above.map(|folder| (folder.clone(), stamp(folder))).collect(),
-            by_ending: folders.iter().map(by_ending).collect(),
+            by_ending: bounds.workspace().map(by_ending).collect(),
             begun: Instant::now(),
             _record: record(snapshot, bounds),
         }
