@@ -252,7 +252,9 @@ fn a_command_in_the_users_settings_does_not_run_in_the_project() {
     let tripwire = tripwire(&home, "tripwire.sh");
     home.write("work/Makefile", &format!("token:\n\t{tripwire} </dev/null\n"));
     home.write("work/planted.py", &format!("import os\nos.system('{tripwire} </dev/null')\n"));
-    run_in(&home, "work");
+    // Started there, not by -C: the command would inherit our own folder.
+    let output = home.command(&["run", "hi"]).current_dir(home.path("work")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(!tripped(&home));
 }
 
