@@ -29,7 +29,7 @@ const REPORTED: usize = 12;
 /// Programs that may run code of the project or use the network by design; the sandbox holds them, no proof does.
 #[rustfmt::skip]
 const HELD: &[&str] = &[
-    "cargo", "npm", "pip", "pip3", "python", "python3", "go", "rustup", "rustc", "node", "java", "ruby", "perl", "yq",
+    "apt-cache", "cargo", "kubectl", "npm", "pip", "pip3", "python", "python3", "go", "rustup", "rustc", "node", "java", "ruby", "perl", "yq",
     "ldd", "deno", "bun", "uv", "php", "ss", "netstat", "lsof", "ip", "docker", "rustfmt", "gcc", "clang", "cmake",
     "make", "bat", "batcat", "cloc", "tokei", "shellcheck", "pstree", "hostname", "mount", "submodule", "zgrep",
 ];

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 /// Programs that may start: they are on the list of read-only commands, or such commands start them.
 #[rustfmt::skip]
 const PROGRAMS: &[&str] = &[
+    "nawk",
     "[", "ag", "arch", "awk", "b2sum", "base32", "base64", "basename", "bash", "bunzip2", "bzcat", "bzip2", "cal",
     "cat", "cksum", "cmp", "column", "comm", "cut", "dash", "date", "df", "diff", "dir", "dirname", "du", "echo",
     "egrep", "env", "expand", "expr", "factor", "false", "fd", "fdfind", "fgrep", "file", "find", "fmt", "fold",
@@ -187,7 +188,9 @@ impl Arena {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let folder = path.parent().and_then(Path::to_str).unwrap_or_default();
         let system = self.path.split(':').any(|it| it == folder) || folder.ends_with("/git-core");
-        system && (PROGRAMS.contains(&name) || guard::shell::listed_programs().any(|it| it == name))
+        system
+            && (PROGRAMS.contains(&name)
+                || guard::shell::listed_programs().any(|it| it.split(' ').next() == Some(name)))
     }
 }
 
