@@ -57,7 +57,7 @@ pub fn visible_direction(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// JSON in which hidden characters are `\u202e` escapes. It means the same to whoever parses it.
+/// JSON in which hidden characters are `\u202e` escapes. A parser reads the same values.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     // Those below U+0020 are layout here; inside strings JSON has them escaped already.
     let is_odd = |c: char| !c.is_ascii_control() && needs_care(c) || c == '\u{7F}';

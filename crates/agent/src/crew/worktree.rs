@@ -202,7 +202,7 @@ impl Worktree {
     }
 }
 
-/// Makes a worktree in `top`, which nobody else has.
+/// Makes a worktree in `top`, a folder that no other session uses.
 async fn make(git: &Git, repository: &Repository, top: &Path) -> Result<(), String> {
     let common = repository.common_dir().map_err(|risk| risk.to_string())?;
     let listed = common.join("worktrees");

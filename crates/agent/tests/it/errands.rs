@@ -288,7 +288,7 @@ async fn an_errand_that_fails_taints_with_what_it_had_said() {
     assert!(!room.folder.join("made").exists());
 }
 
-/// A session in which somebody answers questions.
+/// A session whose questions are answered by a user.
 fn asking(script: Script) -> Plan {
     Plan { mode: Mode::Default, presence: Presence::Attended, ..Plan::with_tools(script) }
 }

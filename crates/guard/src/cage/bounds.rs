@@ -82,7 +82,7 @@ impl Bounds {
                 protected.extend(protect::home_start_up(&home));
             }
         }
-        // Whoever works in such a place wants to change it.
+        // A workspace inside such a place must stay writable.
         protected.retain(|place| !fence.roots().iter().any(|root| root.starts_with(place)));
         let mut hidden = protect::secret(&home);
         if network == Network::On {

@@ -119,7 +119,6 @@ const LETTERS: &[(&str, &str)] = &[
     ("rustc", "ZC"),
     ("man", "PH"),
     ("zip", "T"),
-    ("sort", ""),
     ("fd", "xX"),
     ("fdfind", "xX"),
     ("mvn", "s"),

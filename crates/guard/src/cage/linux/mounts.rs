@@ -105,7 +105,7 @@ impl View {
             places: places.into_iter().map(place).collect::<Result<_, CageError>>()?,
             covers: Covers::make(&covers)?,
             own_processes: !is_covered_proc(),
-            // Whoever works there keeps it.
+            // A workspace inside it must stay visible.
             own_shared_memory: !writable.iter().any(|path| path.starts_with("/dev/shm")),
             has_own_processes: AtomicBool::new(false),
             has_own_shared_memory: AtomicBool::new(false),

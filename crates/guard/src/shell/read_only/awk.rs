@@ -19,14 +19,12 @@ const BANNED: &[&str] = &[
     "SYMTAB",
     "FUNCTAB",
     "BINMODE",
-    "FS_CHANGED",
     "include",
     "load",
     "namespace",
     "function",
     "func",
     "nextfile",
-    "FILENAME_SET",
 ];
 
 /// Proves that an `awk` command only reads.

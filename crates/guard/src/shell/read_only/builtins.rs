@@ -202,14 +202,9 @@ fn printf(arguments: &[Word]) -> Proof {
     let sets = match format.plain() {
         Some(text) => text.starts_with('-') && text != "-" || has_count(text),
         // Without further words there is no name to set; a word that may be an option may be `-v`.
-        None => format.may_be_option() && !is_text_format(format) || !rest.is_empty(),
+        None => format.may_be_option() && !is_one_word(format) || !rest.is_empty(),
     };
     if sets { Err(NotReadOnly::new("`printf` may set a variable")) } else { Ok(Assurance::Inert) }
-}
-
-/// Whether a format of unknown value stays one word, which `-v` needs a second one for.
-fn is_text_format(word: &Word) -> bool {
-    is_one_word(word)
 }
 
 /// Whether a format has a conversion that stores a count: `%n`.
