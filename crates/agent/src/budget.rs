@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use base::config::Budgets;
 use base::{Money, Usage};
+use settings::Budgets;
 
 /// The limits of a run. What is left out has no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

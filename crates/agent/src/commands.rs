@@ -15,10 +15,10 @@ mod output_style;
 mod rewind;
 mod skills;
 
-use base::definition::Definitions;
 use base::protocol::Mode;
 use base::transcript::ToolSpec;
 use base::{Entry, EntryKind, ModelRef, Op, Part, SessionId};
+use settings::definition::Definitions;
 use store::{Moments, UsageSum};
 
 use crate::instructions::Loaded;

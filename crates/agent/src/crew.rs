@@ -31,13 +31,13 @@ mod worktree;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 
-use base::definition::agent::Isolation;
-use base::definition::{Agent, Skill};
 use base::protocol::Delivery;
 use base::{Entry, EntryId, Event, Origin, Part, PartBody, SessionId};
 use futures::future::BoxFuture;
 use guard::Fence;
 use llm::Reasoning;
+use settings::definition::agent::Isolation;
+use settings::definition::{Agent, Skill};
 use store::{ChildOf, NewSession, Queued, StoreError};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::sync::CancellationToken;

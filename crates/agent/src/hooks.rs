@@ -31,12 +31,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use base::definition::{self, Standing};
 use base::protocol::HookState;
 use base::{Entry, EntryId, Event, HookRunId, Paths, SessionId, TaskScope};
 use futures::future::join_all;
 use guard::{Decision, Fence};
 use serde_json::{Map, Value, json};
+use settings::definition::{self, Standing};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tools::Exported;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use base::Paths;
-use base::config::project_folders;
+use settings::project_folders;
 
 use crate::instructions;
 

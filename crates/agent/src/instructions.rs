@@ -16,9 +16,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use base::config::{Options, project_folders};
-use base::front_matter;
 use base::{Env, Paths};
+use settings::front_matter;
+use settings::{Options, project_folders};
 
 use self::places::Candidate;
 

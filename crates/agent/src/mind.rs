@@ -4,11 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::config::Config;
-use base::config::provider::Sampling;
-use base::definition::Shelf;
 use base::protocol::{Mode, ModelChoice};
-use base::trust::FolderTrust;
 use base::{Clock, Env, ModelRef, Paths};
 use guard::Cage;
 use guard::git::Git;
@@ -17,6 +13,10 @@ use guard::{Redactor, Rules};
 use links::acp::Editor;
 use links::{Lsp, Mcp};
 use llm::{Caller, Reasoning, Target};
+use settings::Config;
+use settings::definition::Shelf;
+use settings::provider::Sampling;
+use settings::trust::FolderTrust;
 use store::Store;
 use tools::Registry;
 

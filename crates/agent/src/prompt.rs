@@ -1,7 +1,7 @@
 //! The system prompt, in our own words. Models read it on every request: short and concrete.
 
-use base::config::{Attribution, TrailerStyle};
-use base::definition::Style;
+use settings::definition::Style;
+use settings::{Attribution, TrailerStyle};
 
 use crate::instructions::Instruction;
 use crate::surroundings::{self, Surroundings};

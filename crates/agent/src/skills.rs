@@ -25,13 +25,13 @@ mod shown;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use base::definition::agent::Isolation;
-use base::definition::skill::{Callers, Context};
-use base::definition::{Definitions, Shelf, Skill};
 use base::{Entry, Origin, Part};
 use futures::future::BoxFuture;
 use guard::{Action, Decision, Rules, Taint};
 use llm::Reasoning;
+use settings::definition::agent::Isolation;
+use settings::definition::skill::{Callers, Context};
+use settings::definition::{Definitions, Shelf, Skill};
 use tools::{Order, Output, Skills, ToolCtx, ToolError, Who};
 
 use self::fill::{FillError, Filling};

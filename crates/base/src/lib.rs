@@ -9,15 +9,11 @@
 //! | [`model`] | model references, usage, money, stop reasons, reasoning effort |
 //! | [`protocol`] | [`Op`] in, [`Event`] out, [`Query`] to look things up, [`Client`] as the one door |
 //! | [`block`] | what a tool shows a face: text, diff, table, image, todo list, tree |
-//! | [`config`] | typed settings, their layers, schema and reference docs |
-//! | [`front_matter`] | YAML between two `---` lines, and the body below |
 //! | [`fuzzy`] | letters typed in order find a text; files, commands, models by the same rule |
 //! | [`star`] | names with `*` in them |
-//! | [`definition`] | definition files: agents, skills, commands, styles, plugins |
-//! | [`jsonc`] | JSON with comments, for files that people write |
+//! | [`interface`] | settings of the terminal interface |
 //! | [`task`] | [`TaskScope`], the only way work is started |
 //! | [`env`], [`paths`], [`clock`] | the only readers of environment, home folder and clock |
-//! | [`trust`] | which projects may run what their files say |
 //! | [`command`] | running a command, as a capability that `guard` provides |
 //! | [`visible`] | hidden characters shown as such, for everything that a person reads |
 //! | [`secret`] | values that must not reach logs, events, exports or a model |
@@ -27,13 +23,10 @@
 pub mod block;
 pub mod clock;
 pub mod command;
-pub mod config;
-pub mod definition;
 pub mod env;
-pub mod front_matter;
 pub mod fuzzy;
 pub mod id;
-pub mod jsonc;
+pub mod interface;
 pub mod model;
 pub mod paths;
 pub mod protocol;
@@ -41,7 +34,6 @@ pub mod secret;
 pub mod star;
 pub mod task;
 pub mod transcript;
-pub mod trust;
 pub mod visible;
 
 pub use block::Block;

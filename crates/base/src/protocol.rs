@@ -13,5 +13,5 @@ pub use query::Query;
 pub use reply::{
     Bill, BillLine, Change, Checkpoint, ChildProgress, ChildState, Hit, KeyState, ModelChoice,
     Offer, OfferKind, Paid, Place, ProviderState, Reply, ServerKind, ServerState, SessionState,
-    SessionSummary, Spent,
+    SessionSummary, Spent, TrustState,
 };

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use base::config::{self, Config, Loaded, Severity, Sources, TrustSource};
-use base::definition::Places;
-use base::trust::FolderTrust;
 use base::{Clock, Env, Paths};
+use settings::definition::Places;
+use settings::trust::FolderTrust;
+use settings::{Config, Loaded, Severity, Sources, TrustSource};
 
 use crate::failure::Failure;
 use crate::render;
@@ -58,7 +58,7 @@ impl App {
 
     /// Loads the settings and prints what is wrong with them to standard error.
     pub(crate) fn load_config(&self) -> Loaded {
-        let loaded = config::load(&self.sources());
+        let loaded = settings::load(&self.sources());
         for problem in loaded.problems.iter().filter(|it| it.severity > Severity::Note) {
             render::note(&problem.to_string());
         }

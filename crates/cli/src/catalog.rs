@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base::config::{Config, Expander, SelectedModel};
 use base::protocol::{KeyState, ModelChoice};
 use base::{ModelRef, Money};
 use guard::Runner;
@@ -10,6 +9,7 @@ use llm::catalog::{
     Access, Catalog, KeySource, ModelEntry, ProviderEntry, ResolveError, Seen, Setup,
 };
 use llm::credentials::{Credentials, CredentialsError, Place};
+use settings::{Config, Expander, SelectedModel};
 
 use crate::app::App;
 use crate::failure::Failure;

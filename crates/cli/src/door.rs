@@ -21,13 +21,13 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use agent::{Coordinator, Presence};
-use base::config::{self, Config, Loaded, McpServer, Severity, Sources};
 use base::protocol::{Client, ClientError, EventStream, Op, Query, Reply};
 use futures::future::BoxFuture;
 use links::Mcp;
 use links::acp::Editor;
 use llm::catalog::{Catalog, Size};
 use llm::{Target, Transport};
+use settings::{Config, Loaded, McpServer, Severity, Sources};
 use store::Store;
 use tokio::sync::Mutex;
 use tui::welcome::NO_INIT;
@@ -103,7 +103,7 @@ struct Mind {
 impl Door {
     /// A door behind which nothing is open yet. Reads the settings for the catalogue; touches no store.
     pub(crate) fn new(app: App, flags: Flags) -> Self {
-        let loaded = config::load(&app.sources());
+        let loaded = settings::load(&app.sources());
         // What is wrong with the settings is told once the mind is open.
         let (catalog, _) = catalog::made(&app, &loaded.config);
         Self {
@@ -255,7 +255,7 @@ impl Shared {
     /// The settings that hold in a folder.
     fn settings_of(&self, folder: &Path) -> Config {
         let sources = Sources { cwd: folder.to_owned(), ..self.app.sources() };
-        config::load(&sources).config
+        settings::load(&sources).config
     }
 
     /// The mind, opened if need be.
@@ -276,7 +276,7 @@ impl Shared {
     async fn open(self: &Arc<Self>) -> Result<(Coordinator, bool), Failure> {
         let shared = self.clone();
         let first = move || {
-            let loaded = config::load(&shared.app.sources());
+            let loaded = settings::load(&shared.app.sources());
             let (catalog, warnings) = catalog::made(&shared.app, &loaded.config);
             (loaded, catalog, warnings)
         };
@@ -360,7 +360,8 @@ impl Shared {
     /// but for the keys.
     async fn settings_changed(self: &Arc<Self>) -> Option<Coordinator> {
         let shared = self.clone();
-        let made = move || catalog::made(&shared.app, &config::load(&shared.app.sources()).config);
+        let made =
+            move || catalog::made(&shared.app, &settings::load(&shared.app.sources()).config);
         if let Ok((catalog, _)) = aside(made).await {
             self.catalog.replace(catalog);
         }

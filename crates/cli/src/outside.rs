@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use base::config::Config;
-use base::config::provider::Network;
 use base::{Env, Secret};
 use guard::Runner;
 use links::mcp::{Dial, Outside, Vault};
 use llm::Http;
 use llm::credentials::Credentials;
+use settings::Config;
+use settings::provider::Network;
 
 use crate::app::App;
 

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use base::config::printable;
 use base::visible::{visible, visible_json, visible_line};
 use clap::error::ErrorKind;
 use serde::Serialize;
+use settings::printable;
 
 use crate::failure::{Failure, Kind};
 

@@ -4,11 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agent::{Mind, Presence};
-use base::config::provider::Sampling;
-use base::config::{Config, Expander, SelectedModel};
-use base::definition::{Places, Shelf};
-use base::trust::FolderTrust;
-use base::{Env, ModelRef, Paths, TaskScope, trust};
+use base::{Env, ModelRef, Paths, TaskScope};
 use guard::start::Project;
 use guard::{Redactor, Runner};
 use links::lsp::{Keeping, ProjectRoot, StartProgram};
@@ -16,6 +12,11 @@ use links::{Lsp, Mcp};
 use llm::catalog::{Catalog, Size};
 use llm::discover::Finder;
 use llm::{Auth, Caller, Class, Http, Signer, Target};
+use settings::definition::{Places, Shelf};
+use settings::provider::Sampling;
+use settings::trust;
+use settings::trust::FolderTrust;
+use settings::{Config, Expander, SelectedModel};
 use store::Store;
 use tools::Registry;
 

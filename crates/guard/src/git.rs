@@ -7,8 +7,8 @@
 //! - is refused where settings could start a program that has no switch,
 //! - runs in the sandbox, without a network. Without a sandbox it runs in trusted folders only.
 
+mod config;
 mod repository;
-mod settings;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::command::{CommandLine, RunCommand};
-use base::trust::FolderTrust;
 use base::{Env, RunError};
+use settings::trust::FolderTrust;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::action::Action;
@@ -122,13 +122,13 @@ impl Git {
         let program = find_program("git", &env, Some(call.repository.top()));
         let program = program.ok_or(GitError::NotInstalled)?;
         let scratch = Scratch::new(&self.temp).map_err(GitError::Sandbox)?;
-        let args = settings::overrides(&self.env, &self.home);
+        let args = config::overrides(&self.env, &self.home);
         let args = args.into_iter().chain(call.args.iter().map(|arg| (*arg).to_owned()));
         let command = Command {
             program: program.display().to_string(),
             args: args.collect(),
             folder: call.repository.top().to_owned(),
-            env: settings::environment(&env, call.repository),
+            env: config::environment(&env, call.repository),
             cage: self.cage(&call, scratch.path())?,
             stdio: Terminals::Apart,
         };
@@ -181,7 +181,7 @@ pub fn version(env: &Env, workspace: &Path) -> Result<String, RunError> {
     let missing =
         || RunError::Start { program: "git".to_owned(), source: io::ErrorKind::NotFound.into() };
     let program = find_program("git", &env, Some(workspace)).ok_or_else(missing)?;
-    let env = settings::clean(&env);
+    let env = config::clean(&env);
     let mut line = CommandLine::new(program.display().to_string(), ["--version".to_owned()], &env);
     line.folder = Some("/".into());
     line.timeout = VERSION_TIMEOUT;

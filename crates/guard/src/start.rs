@@ -10,8 +10,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::trust::FolderTrust;
 use base::{Env, Paths};
+use settings::trust::FolderTrust;
 
 use crate::cage::{Bounds, Cage, Reach};
 use crate::fence::Fence;

@@ -14,7 +14,7 @@
 //! | [`prompt`], [`said`], [`turns`] | a prompt: its parts, its turn, its answer |
 //! | [`hear`], [`tell`], [`call`], [`past`] | events and entries as updates |
 //! | [`ask`], [`form`] | permission, and questions of the model |
-//! | [`settings`], [`servers`] | modes, models, effort; MCP servers of the editor |
+//! | [`session_options`], [`servers`] | modes, models, effort; MCP servers of the editor |
 //! | [`outbox`] | what is still to be told, in order |
 //! | [`editor`], [`terminal`] | files as the editor has them; commands in its terminals |
 
@@ -30,8 +30,8 @@ mod past;
 mod prompt;
 mod said;
 mod servers;
+mod session_options;
 mod sessions;
-mod settings;
 mod tell;
 mod terminal;
 mod turns;
@@ -43,9 +43,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use agent_client_protocol_schema::v1::ClientCapabilities;
-use base::config::McpServer;
 use base::{Client, SessionId, TaskScope};
 use serde_json::json;
+use settings::McpServer;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::SetOnce;
 

@@ -34,11 +34,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use std::{fmt, io, iter};
 
-use base::config::Config;
 use base::protocol::{ServerKind, ServerState};
 use base::{Env, TaskScope};
 use futures::future::join_all;
 use guard::start::{ProgramStart, Sandboxed};
+use settings::Config;
 use tokio::time::Instant;
 
 use crate::rpc::RpcError;

@@ -36,11 +36,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use base::config::{Bans, McpServer};
 use base::protocol::{ServerKind, ServerState};
 use base::{Clock, Env, Paths, TaskScope};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
+use settings::{Bans, McpServer};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use url::Url;

@@ -12,13 +12,13 @@ use std::hint::black_box;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use base::config::provider::{Model, Network, Quirks, Wire};
 use bytes::Bytes;
 use criterion::{Criterion, Throughput};
 use futures::{FutureExt as _, StreamExt as _};
 use llm::wire::{self, StreamEvent};
 use llm::{Auth, Delta, Target, Transport, sse};
 use serde_json::Map;
+use settings::provider::{Model, Network, Quirks, Wire};
 
 const DELTAS: u32 = 20_000;
 /// Many, since the kernel counts processor time in steps of some milliseconds.

@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 use std::error::Error as StdError;
 use std::sync::{Arc, OnceLock};
 
-use base::config::provider::{Model, Network, Provider, ProviderKind};
 use base::{Env, ModelRef};
+use settings::provider::{Model, Network, Provider, ProviderKind};
 
 use self::embedded::File;
 use crate::credentials::{Credentials, Listed};

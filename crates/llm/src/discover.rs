@@ -8,11 +8,11 @@ mod parse;
 
 use std::time::Duration;
 
-use base::config::provider::{Model, Network, ProviderKind};
 use base::{Clock, ModelRef, Timestamp};
 use futures::future::join_all;
 use futures::stream::{self, StreamExt};
 use serde_json::{Value, json};
+use settings::provider::{Model, Network, ProviderKind};
 use url::Url;
 
 use crate::catalog::{Catalog, Endpoint, ResolveError, SeenError, SeenModels, Size};

@@ -10,10 +10,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use base::config::provider::Network;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
+use settings::provider::Network;
 use url::{Host, Position, Url};
 
 use crate::error::{Class, Error};

@@ -22,7 +22,7 @@
 //! | [`text_calls`] | tool calls written as text, for models that have no others |
 //! | [`demo`] | the scripted model inside the binary |
 //!
-//! A wire's file never asks which provider it talks to: it reads [`base::config::provider::Quirks`].
+//! A wire's file never asks which provider it talks to: it reads [`settings::provider::Quirks`].
 
 pub mod call;
 pub mod catalog;

@@ -1,7 +1,7 @@
 //! What a call cost, to the picodollar.
 
-use base::config::provider::Model;
 use base::model::{Money, Usage};
+use settings::provider::Model;
 
 use crate::target::Target;
 

@@ -11,9 +11,9 @@ mod ids;
 
 use std::borrow::Cow;
 
-use base::config::provider::CallIdForm;
 use base::transcript::{Call, File, Maker, Outcome, PartBody, Role, Turn};
 use serde_json::{Map, Value};
+use settings::provider::CallIdForm;
 
 use self::builder::Builder;
 use self::ids::plain;

@@ -1,9 +1,9 @@
 //! What a caller asks of a model, in neutral words.
 
-use base::config::provider::Sampling;
 use base::model::Effort;
 pub use base::transcript::ToolSpec;
 use base::transcript::Turn;
+use settings::provider::Sampling;
 
 /// One request. A wire's file turns it into that provider's bytes.
 #[derive(Debug, Clone, Default, PartialEq)]

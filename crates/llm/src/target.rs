@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use base::config::provider::{Model, Network, Quirks, Wire};
 use base::transcript::Maker;
 use base::{ModelRef, Secret};
 use serde_json::{Map, Value};
+use settings::provider::{Model, Network, Quirks, Wire};
 
 /// A model at a provider, ready to be called. Made by [`crate::catalog`].
 #[derive(Debug, Clone)]

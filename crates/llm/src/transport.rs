@@ -14,10 +14,10 @@ mod sigv4;
 mod vertex;
 
 use base::Secret;
-use base::config::provider::Wire;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use serde_json::{Map, Value};
+use settings::provider::Wire;
 
 use crate::error::{Class, Error};
 use crate::framing;

@@ -6,8 +6,8 @@ mod converse;
 mod gemini;
 mod responses;
 
-use base::config::provider::Wire;
 use serde_json::{Map, Value};
+use settings::provider::Wire;
 
 use crate::delta::Delta;
 use crate::error::Error;

@@ -9,11 +9,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use base::Env;
-use base::config::provider::Wire;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::Value;
+use settings::provider::Wire;
 
 /// One recorded request and its answer.
 #[derive(Debug, Clone, Deserialize)]

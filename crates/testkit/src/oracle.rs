@@ -30,9 +30,9 @@ mod gemini;
 mod responses;
 mod sse;
 
-use base::config::provider::Wire;
 use base::{Money, StopReason, Usage};
 use serde_json::{Map, Value};
+use settings::provider::Wire;
 
 use crate::cassette::Exchange;
 use crate::event_stream;

@@ -6,11 +6,11 @@ mod converse;
 mod gemini;
 mod responses;
 
-use base::config::provider::Wire;
 use base::{StopReason, Usage};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use settings::provider::Wire;
 
 use crate::event_stream;
 use crate::script::ChatThoughts;

@@ -16,9 +16,9 @@ mod tests;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use base::config::provider::{CallIdForm, Wire};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use settings::provider::{CallIdForm, Wire};
 
 /// A broken rule.
 #[derive(Debug, Clone, PartialEq, Eq)]

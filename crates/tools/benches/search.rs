@@ -160,7 +160,7 @@ impl Bench {
 }
 
 fn workspace(tree: &Path) -> Workspace {
-    let mut limits = base::config::Tools::default();
+    let mut limits = settings::Tools::default();
     limits.grep.timeout_ms = 60_000;
     Workspace {
         session: SessionId::new(),
@@ -173,7 +173,7 @@ fn workspace(tree: &Path) -> Workspace {
         limits,
         spill: std::env::temp_dir().join("caiman-bench-spill"),
         cache: std::env::temp_dir().join("caiman-bench-cache"),
-        web: Web::new(Gate::closed(), &base::config::Network::default(), &Env::default()),
+        web: Web::new(Gate::closed(), &settings::Network::default(), &Env::default()),
         sees_images: false,
         hears_sound: false,
         desk: Arc::new(Nobody),

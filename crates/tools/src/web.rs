@@ -33,12 +33,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::Env;
-use base::config::{Network, Search, Tools};
 use guard::net::{Gate, NetError, Opening};
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, USER_AGENT,
 };
 use reqwest::{Response, StatusCode};
+use settings::{Network, Search, Tools};
 use url::Url;
 
 use crate::tool::ToolError;

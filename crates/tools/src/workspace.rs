@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use base::definition::Skill;
-use base::definition::agent::Isolation;
 pub use base::protocol::Question;
 use base::{Block, CallId, Clock, Effort, Env, Origin, SessionId};
 use futures::future::BoxFuture;
 use guard::{Cage, Fence, Policy, Redactor, Rule};
 use links::acp::Editor;
+use settings::definition::Skill;
+use settings::definition::agent::Isolation;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 
@@ -37,7 +37,7 @@ pub struct Workspace {
     /// Processes the session has started.
     pub jobs: Jobs,
     /// Limits from the settings.
-    pub limits: base::config::Tools,
+    pub limits: settings::Tools,
     /// Where output goes that is too long for the model. Made when first needed.
     pub spill: PathBuf,
     /// The user's cache folder.

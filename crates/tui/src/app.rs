@@ -26,7 +26,7 @@ mod update;
 
 use std::collections::{BTreeMap, HashSet};
 
-use base::config::Tui;
+use base::interface::Tui;
 use base::protocol::{Event, Mode, Offer, Op, Place, Query};
 use base::{CallId, EntryId, Env, RequestId, SessionId, Timestamp};
 

@@ -9,7 +9,7 @@ mod word;
 #[cfg(test)]
 mod tests;
 
-use base::config::DiffMode;
+use base::interface::DiffMode;
 
 use self::parse::{Change, Hunk};
 use crate::code::{Language, Lexer};

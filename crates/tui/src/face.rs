@@ -19,7 +19,7 @@ mod world;
 
 use std::path::PathBuf;
 
-use base::config::{Notifications, Tui};
+use base::interface::{Notifications, Tui};
 use base::{Env, SessionId};
 
 use crate::canvas::{Canvas, Point};

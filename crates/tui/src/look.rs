@@ -1,6 +1,6 @@
 //! What drawing depends on, beside the thing that is drawn.
 
-use base::config::DiffMode;
+use base::interface::DiffMode;
 
 use crate::theme::Theme;
 

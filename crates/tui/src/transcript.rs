@@ -19,7 +19,7 @@ mod tests;
 mod thought;
 mod view;
 
-use base::config::Scrollbar;
+use base::interface::Scrollbar;
 use base::protocol::{ChildState, Event, Paid};
 use base::{CallId, Entry, EntryId, SessionId};
 

@@ -4,8 +4,9 @@
 mod key_entry;
 mod question;
 
+use base::protocol::TrustState;
 use base::protocol::{ClientError, KeyState, Place, ProviderState, Query, Reply, Trust};
-use base::{ModelRef, Op, trust};
+use base::{ModelRef, Op};
 
 use crate::canvas::{Canvas, Point, Rect};
 use crate::key::{Key, Mouse};
@@ -328,8 +329,8 @@ impl Pane for Welcome {
 
 fn wants_trust(place: &Place) -> bool {
     match place.trust {
-        trust::State::Unknown | trust::State::Changed => !place.untrusted.is_empty(),
-        trust::State::Empty | trust::State::Trusted => false,
+        TrustState::Unknown | TrustState::Changed => !place.untrusted.is_empty(),
+        TrustState::Empty | TrustState::Trusted => false,
     }
 }
 

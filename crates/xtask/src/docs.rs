@@ -24,5 +24,5 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
 }
 
 fn pages() -> Vec<(&'static str, String)> {
-    vec![("docs/configuration.md", base::config::reference())]
+    vec![("docs/configuration.md", settings::reference())]
 }

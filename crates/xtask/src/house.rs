@@ -10,17 +10,21 @@ use toml::{Table, Value};
 /// Which room may use which. A room that is not here must be added here first.
 const ARROWS: &[(&str, &[&str])] = &[
     ("base", &[]),
-    ("llm", &["base"]),
+    ("settings", &["base"]),
+    ("llm", &["base", "settings"]),
     ("store", &["base"]),
-    ("guard", &["base"]),
+    ("guard", &["base", "settings"]),
     ("tui", &["base"]),
-    ("links", &["base", "guard"]),
+    ("links", &["base", "settings", "guard"]),
     ("gateway", &["base", "store"]),
-    ("tools", &["base", "guard", "store", "links"]),
-    ("agent", &["base", "llm", "store", "guard", "links", "tools"]),
-    ("cli", &["base", "llm", "store", "guard", "tui", "links", "gateway", "tools", "agent"]),
-    ("testkit", &["base"]),
-    ("xtask", &["base"]),
+    ("tools", &["base", "settings", "guard", "store", "links"]),
+    ("agent", &["base", "settings", "llm", "store", "guard", "links", "tools"]),
+    (
+        "cli",
+        &["base", "settings", "llm", "store", "guard", "tui", "links", "gateway", "tools", "agent"],
+    ),
+    ("testkit", &["base", "settings"]),
+    ("xtask", &["base", "settings"]),
 ];
 
 /// Folders of plug-ins: each file must be named in the list beside its folder, not only compiled.

@@ -1,6 +1,6 @@
 //! `/agents`: the agents tasks can be given to.
 
-use base::definition::Agent;
+use settings::definition::Agent;
 
 use super::{Command, Ctx, Needs, Reply};
 use crate::crew;

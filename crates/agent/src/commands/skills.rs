@@ -1,7 +1,7 @@
 //! `/skills`: what skills there are, and who may call them.
 
-use base::definition::skill::Callers;
-use base::definition::{Skill, Source};
+use settings::definition::skill::Callers;
+use settings::definition::{Skill, Source};
 
 use super::help::short;
 use super::{Command, Ctx, Needs, Reply};

@@ -1,8 +1,8 @@
 //! The agents that are always there.
 
-use base::definition::agent::{Agent, Isolation};
-use base::definition::{Home, Hooks, Source, Standing};
 use serde_json::Map;
+use settings::definition::agent::{Agent, Isolation};
+use settings::definition::{Home, Hooks, Source, Standing};
 
 /// Looks around and changes nothing.
 pub(super) const EXPLORER: &str = "explorer";

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use base::definition::agent::Memory;
-use base::definition::{Agent, slug};
+use settings::definition::agent::Memory;
+use settings::definition::{Agent, slug};
 
 use crate::mind::Mind;
 

@@ -1,7 +1,7 @@
 //! Agents in a prompt: those the user names, and those that are new since the model was told of them.
 
-use base::definition::{Definitions, slug};
 use base::{Entry, EntryKind, Origin, Part, PartBody};
+use settings::definition::{Definitions, slug};
 
 use super::builtin;
 use crate::prompt;

@@ -2,9 +2,9 @@
 //! a word never becomes the name of a model that nobody lists.
 
 use base::ModelRef;
-use base::config::Agents;
 use base::protocol::{KeyState, ModelChoice};
 use llm::Target;
+use settings::Agents;
 
 use crate::mind::{Mind, Options};
 

@@ -1,10 +1,10 @@
 //! What an agent's file asks for that is not here. It is used all the same: what is missing is left out.
 
-use base::config::Config;
-use base::definition::{Agent, Definitions};
 use base::protocol::ModelChoice;
 use guard::rule::names;
 use serde_json::Value;
+use settings::Config;
+use settings::definition::{Agent, Definitions};
 
 use super::model;
 use super::word::{Part, Word, is_all};

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::Money;
-use base::config::{Agents, Config};
-use base::definition::{Agent, Definitions, Source};
 use base::protocol::Mode;
 use guard::policy::Bound;
 use guard::room::SHOWN;
 use guard::{Fence, Rule, Rules, Taint};
 use llm::{Reasoning, Target, Transport};
+use settings::definition::{Agent, Definitions, Source};
+use settings::{Agents, Config};
 use tools::{ToolError, Who};
 
 use super::model::Choice;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use base::config::{Config, Hook, HookFailure};
-use base::definition::{self, Plugin, Standing};
 use base::protocol::Mode;
 use guard::policy::CageState;
 use guard::{Action, Decision, Fence, Policy, Rule, Rules, Taint};
+use settings::definition::{self, Plugin, Standing};
+use settings::{Config, Hook, HookFailure};
 
 use super::matcher::{Matcher, Subject};
 use super::occasion::Occasion;

@@ -33,7 +33,7 @@ pub enum Occasion {
 }
 
 impl Occasion {
-    /// All of them, in the order of [`base::config::HOOK_EVENTS`].
+    /// All of them, in the order of [`settings::HOOK_EVENTS`].
     pub const ALL: [Self; 12] = [
         Self::SessionStart,
         Self::SessionEnd,
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_names_are_those_of_the_settings() {
-        assert_eq!(Occasion::ALL.map(Occasion::name), base::config::HOOK_EVENTS);
+        assert_eq!(Occasion::ALL.map(Occasion::name), settings::HOOK_EVENTS);
         for (index, occasion) in Occasion::ALL.into_iter().enumerate() {
             assert_eq!(occasion.index(), index);
             assert_eq!(Occasion::of_name(occasion.name()), Some(occasion));

@@ -1,8 +1,8 @@
 //! What all handlers of one event say together: deny beats ask beats allow.
 
-use base::config::HookFailure;
 use guard::Decision;
 use serde_json::{Map, Value};
+use settings::HookFailure;
 
 use super::handler::Handler;
 use super::lasting::Lasting;
@@ -113,8 +113,8 @@ fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
 mod tests {
     use std::sync::Arc;
 
-    use base::config::{Config, Hook};
     use proptest::prelude::*;
+    use settings::{Config, Hook};
 
     use super::*;
     use crate::hooks::{Handlers, Occasion};

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use base::config::{HookShell, Network};
-use base::trust::FolderTrust;
 use base::{Env, Paths, SessionId};
 use guard::process::{Command, Output, Terminals};
 use guard::start::{ProgramStart, Project};
 use llm::Http;
 use llm::http::Post;
+use settings::trust::FolderTrust;
+use settings::{HookShell, Network};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use base::config::Options;
 use base::{Env, Paths};
+use settings::Options;
 
 use super::Scope;
 

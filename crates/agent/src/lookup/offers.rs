@@ -1,7 +1,7 @@
 //! What may follow a slash or an at sign: commands, skills, agents, prompts and resources of servers.
 
-use base::definition::{Agent, Definitions, Home, Skill};
 use base::protocol::{Offer, OfferKind};
+use settings::definition::{Agent, Definitions, Home, Skill};
 
 use crate::commands;
 use crate::crew;

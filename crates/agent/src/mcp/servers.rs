@@ -1,10 +1,10 @@
 //! The servers of a session beside those that are there for everybody: of trusted plugins, and of the agent it
 //! runs as.
 
-use base::config::{self, McpServer};
-use base::definition::{Agent, Definitions, Plugin, Source, Standing};
 use guard::rule::names;
 use serde_json::{Value, json};
+use settings::McpServer;
+use settings::definition::{Agent, Definitions, Plugin, Source, Standing};
 
 use crate::mind::Mind;
 
@@ -94,15 +94,15 @@ fn known(mind: &Mind, name: &str) -> Option<String> {
 /// A server's settings as other programs write them.
 fn read(name: &str, value: &Value) -> Option<McpServer> {
     let text = json!({ "mcpServers": { name: value } }).to_string();
-    config::parse_text("mcpServers", &text).config.mcp.remove(name)
+    settings::parse_text("mcpServers", &text).config.mcp.remove(name)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use base::config::Template;
-    use base::definition::Hooks;
+    use settings::Template;
+    use settings::definition::Hooks;
 
     use super::*;
 

@@ -117,10 +117,10 @@ fn a_style_replaces_how_we_answer_but_not_what_we_do_not_do() {
         description: String::new(),
         body: "Explain each step.\n".to_owned(),
         keeps_coding: false,
-        home: base::definition::Home {
-            source: base::definition::Source::User,
+        home: settings::definition::Home {
+            source: settings::definition::Source::User,
             file: None,
-            standing: base::definition::Standing::Trusted,
+            standing: settings::definition::Standing::Trusted,
         },
     };
     let text = work(Some(&style));

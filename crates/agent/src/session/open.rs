@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use base::config::provider::Wire;
 use base::{Entry, Env, Event, Money, SessionId, Timestamp};
 use futures::future::BoxFuture;
 use guard::cage::Swept;
@@ -13,6 +12,7 @@ use guard::process::child_env;
 use guard::{Fence, Policy, Rule, Taint};
 use links::lsp::Fit;
 use llm::Target;
+use settings::provider::Wire;
 use store::{By, StoreError, UsageQuery};
 use tools::jobs::Jobs;
 use tools::mcp::Lending;

@@ -4,9 +4,9 @@ mod file;
 
 use std::time::Duration;
 
-use base::definition::Standing;
 use guard::process::{Command, Terminals};
 use guard::{Action, Decision, Policy, Taint};
+use settings::definition::Standing;
 use tools::ToolCtx;
 use tools::bound;
 use tools::jobs::{self, Cause, Job, Start};

@@ -1,11 +1,11 @@
 //! `/name`: a skill or a custom command the user calls. Its text is made beside the lane, so that a stop
 //! reaches the commands in it, and then begins a turn like any other prompt.
 
-use base::definition::skill::Context;
-use base::definition::{Definitions, Skill};
 use base::protocol::Delivery;
 use base::{CallId, EntryId, Origin, Part, PartBody};
 use llm::{Reasoning, Target};
+use settings::definition::skill::Context;
+use settings::definition::{Definitions, Skill};
 use store::{Queued, StoreError};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;

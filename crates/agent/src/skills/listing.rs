@@ -1,8 +1,8 @@
 //! What the model is told of the skills there are: a line each, in a stable order, bounded.
 
-use base::definition::Skill;
 use base::transcript::Seen;
 use base::{Entry, EntryKind, Origin, PartBody};
+use settings::definition::Skill;
 
 use super::is_for_model;
 

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use base::definition::{Definitions, Skill, Style};
 use base::{Entry, EntryKind, Origin, Part, PartBody, transcript};
+use settings::definition::{Definitions, Skill, Style};
 
 use guard::rule::{Kind, Reading};
 use guard::{Rule, Spot};

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use base::Effort;
 use base::Paths;
-use base::definition::{Definitions, Home, Skill, Source, Standing};
 use guard::rule::Source as Owner;
 use guard::{Rule, Rules};
+use settings::definition::{Definitions, Home, Skill, Source, Standing};
 use tools::Workspace;
 
 use crate::expand::{Template, Variables};

@@ -185,7 +185,7 @@ async fn a_project_cannot_replace_the_agent_that_only_reads() {
 async fn a_built_in_agent_can_be_switched_off() {
     let script = Script::new().call("agent", json!({ "prompt": "go" })).then().text("Oh.");
     let mut plan = Plan::with_tools(script);
-    let off = base::config::AgentSettings { disabled: true, ..Default::default() };
+    let off = settings::AgentSettings { disabled: true, ..Default::default() };
     plan.config.agents.by_name.insert("explorer".to_owned(), off);
     let room = Room::new(plan).await;
     room.say("PARENT: go").await;

@@ -1,7 +1,7 @@
 //! Tools that ask a language server are offered where one fits, and stay what they are for a session.
 
-use base::config::Config;
 use serde_json::{Value, json};
+use settings::Config;
 use testkit::Script;
 
 use crate::room::{Plan, Room};

@@ -2,11 +2,11 @@
 
 use agent::commands::{Ctx, Reply, all, run};
 use agent::instructions::Loaded;
-use base::definition::Definitions;
-use base::definition::skill::Callers;
 use base::protocol::Mode;
 use base::transcript::ToolSpec;
 use base::{Entry, EntryId, EntryKind, ModelRef, Op, Part, SessionId, Timestamp};
+use settings::definition::Definitions;
+use settings::definition::skill::Callers;
 use store::{Moments, UsageSum};
 
 use crate::definitions::{command, skill, style};

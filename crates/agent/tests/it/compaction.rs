@@ -1,12 +1,12 @@
 //! Compaction and pruning: what the model still sees, and that every wire takes it.
 
 use agent::{compaction, tokens};
-use base::config::provider::Wire;
 use base::transcript::{Maker, Outcome, PartBody, Role, Seen, Turn, turns};
 use base::{Entry, EntryKind, Part};
 use llm::{Request, wire};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use settings::provider::Wire;
 use testkit::arbitrary;
 use testkit::validate::{self, Issued, Rules};
 

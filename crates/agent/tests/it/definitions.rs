@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use base::definition::skill::{Callers, Context};
-use base::definition::{Home, Hooks, Skill, Source, Standing, Style};
 use serde_json::Map;
+use settings::definition::skill::{Callers, Context};
+use settings::definition::{Home, Hooks, Skill, Source, Standing, Style};
 
 /// The user's own definition.
 fn own() -> Home {

@@ -163,7 +163,7 @@ async fn hooks_tell_it_nothing_of_this_machine() {
         .text("Nothing.")
         .then()
         .text("I see.");
-    let config = base::config::parse_text("caiman.json", &hooks.to_string()).config;
+    let config = settings::parse_text("caiman.json", &hooks.to_string()).config;
     let temp = tempfile::tempdir().unwrap();
     let env = vec![("TMPDIR".to_owned(), temp.path().display().to_string())];
     let room = Room::new(Plan { config, env, ..Plan::with_tools(script) }).await;

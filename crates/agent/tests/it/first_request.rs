@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use agent::prompt::{self, Hints};
 use agent::surroundings::{Git, Status, Surroundings};
 use base::Part;
-use base::config::provider::Wire;
 use base::transcript::{Role, ToolSpec, Turn};
 use llm::{Request, wire};
 use serde_json::Value;
+use settings::provider::Wire;
 use testkit::validate::{self, Rules};
 use tools::Registry;
 

@@ -1,10 +1,10 @@
 //! Hooks, as the user's own programs see and change what happens.
 
 use agent::Presence;
-use base::config::parse_text;
 use base::protocol::{Approval, Delivery, Mode, Op, Scope};
 use base::{Clock, Entry, EntryId, EntryKind, Event, Origin, Part, PartBody};
 use serde_json::{Value, json};
+use settings::parse_text;
 use testkit::Script;
 use testkit::script::When;
 

@@ -1,7 +1,7 @@
 //! Hooks that are addresses: real HTTP on loopback.
 
-use base::config::parse_text;
 use serde_json::{Value, json};
+use settings::parse_text;
 use testkit::Script;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;

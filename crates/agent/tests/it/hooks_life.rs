@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use agent::Presence;
-use base::config::parse_text;
 use base::protocol::{Delivery, Op};
 use base::{EntryKind, Event, Part, SessionId};
 use serde_json::{Value, json};
+use settings::parse_text;
 use testkit::Script;
 use testkit::script::When;
 

@@ -1,8 +1,8 @@
 //! Hooks that come with something else: an agent's file, a skill's, a plugin.
 
-use base::config::parse_text;
-use base::definition::{Definitions, Home, Hooks, Plugin, Source, Standing, agent};
 use serde_json::{Value, json};
+use settings::definition::{Definitions, Home, Hooks, Plugin, Source, Standing, agent};
+use settings::parse_text;
 use testkit::Script;
 
 use crate::definitions::skill;

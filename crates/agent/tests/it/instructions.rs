@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use agent::instructions::{FILE_LIMIT_BYTES, Loaded, Scope, TOTAL_LIMIT_BYTES, load};
-use base::config::Options;
 use base::{Env, Paths};
+use settings::Options;
 use tempfile::TempDir;
 
 /// A home and a project beside it.

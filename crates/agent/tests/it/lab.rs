@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use base::config::provider::{Model, Network, Quirks, Wire};
 use base::transcript::{Call, CallInput, CallResult, Origin, Outcome, PartBody, Piece};
 use base::{CallId, Entry, EntryId, EntryKind, ModelRef, Part, StopReason, Timestamp, Usage};
 use llm::{Auth, Target, Transport};
 use serde_json::{Map, Value};
+use settings::provider::{Model, Network, Quirks, Wire};
 
 /// A model that speaks `wire`.
 pub(crate) fn target(wire: Wire) -> Target {

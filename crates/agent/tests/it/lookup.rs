@@ -1,12 +1,12 @@
 //! What faces look up, and what they are told unasked.
 
 use agent::Meant;
-use base::definition::Definitions;
 use base::protocol::{
     ChildProgress, Client, Delivery, EventStream, Mode, Offer, OfferKind, SessionState,
 };
 use base::{CallId, Effort, EntryKind, Event, ModelRef, Op, PartBody, Query, Reply};
 use serde_json::json;
+use settings::definition::Definitions;
 use testkit::Script;
 use testkit::script::When;
 
@@ -184,7 +184,7 @@ async fn offers_are_commands_then_skills_then_agents() {
     let mut deploy = skill("deploy", "Brings\nit   out");
     deploy.argument_hint = Some("[where]".to_owned());
     let mut silent = skill("lore", "For the model");
-    silent.callers = base::definition::skill::Callers::Model;
+    silent.callers = settings::definition::skill::Callers::Model;
     let definitions = Definitions {
         skills: vec![silent, deploy],
         commands: vec![command("tidy", "Tidies"), command("help", "Hidden by ours")],

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use agent::Coordinator;
-use base::config::provider::Wire;
 use base::protocol::{Client, Delivery, Op};
 use base::{Event, Query, Reply, SessionId};
 use serde_json::{Value, json};
+use settings::provider::Wire;
 use testkit::{Recorded, Script};
 
 use crate::room::{Plan, Room, to_the_end, until};

@@ -5,9 +5,9 @@ mod hostile;
 mod offered;
 
 use base::Event;
-use base::definition::{Definitions, Skill};
 use base::protocol::{Client, ClientError, Mode, Op};
 use serde_json::{Value, json};
+use settings::definition::{Definitions, Skill};
 use testkit::Script;
 
 use crate::room::{Plan, Room, to_the_end};

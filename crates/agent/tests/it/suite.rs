@@ -1,8 +1,8 @@
 //! The everyday cases, each on four wires: the same script must give the same transcript and the same
 //! files, whichever protocol the model speaks.
 
-use base::config::provider::Wire;
 use serde_json::{Value, json};
+use settings::provider::Wire;
 use testkit::Script;
 
 use crate::room::{Plan, Room};

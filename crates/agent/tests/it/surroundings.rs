@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use agent::surroundings::{Status, Surroundings, look};
-use base::trust::FolderTrust;
 use base::{Clock, CommandLine, Env, RunCommand, Timestamp};
 use guard::git::Git;
 use guard::policy::CageState;
 use guard::{Cage, Runner};
+use settings::trust::FolderTrust;
 use tempfile::TempDir;
 
 struct Place {

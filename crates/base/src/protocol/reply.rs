@@ -9,7 +9,6 @@ use crate::clock::Timestamp;
 use crate::id::{CallId, EntryId, SessionId};
 use crate::model::{Effort, ModelRef, Money, Usage};
 use crate::transcript::{Entry, Part};
-use crate::trust;
 
 /// The answer to a [`super::Query`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -339,7 +338,7 @@ pub struct Place {
     /// The branch of its repository, if it is in one.
     pub branch: Option<String>,
     /// Whether what its files say may run.
-    pub trust: trust::State,
+    pub trust: TrustState,
     /// The files that trust is asked for.
     pub untrusted: Vec<String>,
     /// The model that will answer; none where no key and no server is known.
@@ -388,4 +387,18 @@ pub enum ServerKind {
     Mcp,
     /// The Language Server Protocol.
     Lsp,
+}
+
+/// Whether the user trusts a folder's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TrustState {
+    /// It holds nothing that needs trust.
+    Empty,
+    /// The user has not decided yet.
+    Unknown,
+    /// It was trusted, but its files have changed.
+    Changed,
+    /// It is trusted as it is now.
+    Trusted,
 }

@@ -8,9 +8,9 @@ mod write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::config::Config;
-use base::definition::{Agent, Definitions, Shelf};
 use clap::Subcommand;
+use settings::Config;
+use settings::definition::{Agent, Definitions, Shelf};
 
 use crate::app::App;
 use crate::failure::Failure;

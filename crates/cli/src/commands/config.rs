@@ -1,9 +1,9 @@
 //! `caiman config`: the settings as they are, where they come from, and what is wrong with them.
 
-use base::config::{self, FileState, Leaf, Loaded, ReadFile, Severity};
-use base::trust::State;
+use base::protocol::TrustState;
 use clap::Subcommand;
 use serde_json::{Value, json};
+use settings::{FileState, Leaf, Loaded, ReadFile, Severity};
 
 use crate::app::App;
 use crate::failure::Failure;
@@ -59,13 +59,13 @@ pub(crate) fn run(app: &App, args: Args) -> Result<(), Failure> {
             };
             show(&loaded, key.as_deref(), form)
         }
-        What::Check { json } => check(&config::load(&app.sources()), json),
+        What::Check { json } => check(&settings::load(&app.sources()), json),
         What::Path { json } => {
-            let files = config::load(&app.sources()).files;
+            let files = settings::load(&app.sources()).files;
             if json { render::json(&files) } else { render::out(&paths_text(&files)) }
         }
-        What::Schema => render::json(config::schema()),
-        What::Docs => render::out(&config::reference()),
+        What::Schema => render::json(settings::schema()),
+        What::Docs => render::out(&settings::reference()),
     }
 }
 
@@ -157,9 +157,9 @@ fn paths_text(files: &[ReadFile]) -> String {
             FileState::Broken => "broken",
         };
         let trust = match file.trust {
-            Some(State::Unknown | State::Empty) => "  (not trusted)",
-            Some(State::Changed) => "  (changed since it was trusted)",
-            Some(State::Trusted) | None => "",
+            Some(TrustState::Unknown | TrustState::Empty) => "  (not trusted)",
+            Some(TrustState::Changed) => "  (changed since it was trusted)",
+            Some(TrustState::Trusted) | None => "",
         };
         format!("{state}  {}{trust}", file.path.display())
     };

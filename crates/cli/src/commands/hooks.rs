@@ -3,10 +3,10 @@
 mod trial;
 
 use agent::hooks::{Handler, Handlers, Occasion, Source};
-use base::config::{HookFailure, Loaded};
-use base::definition::Shelf;
 use clap::Subcommand;
 use serde_json::{Value, json};
+use settings::definition::Shelf;
+use settings::{HookFailure, Loaded};
 
 use crate::app::App;
 use crate::failure::Failure;

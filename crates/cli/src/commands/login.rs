@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use base::Secret;
-use base::config::provider::ProviderKind;
 use llm::catalog::{Access, Catalog, KeySource, ProviderEntry};
 use llm::discover::Finder;
 use llm::{Class, Http};
 use serde::Serialize;
+use settings::provider::ProviderKind;
 
 use crate::app::App;
 use crate::failure::{Failure, Kind};

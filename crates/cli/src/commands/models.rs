@@ -5,12 +5,12 @@ mod table;
 
 use std::collections::BTreeMap;
 
-use base::config::provider::Model;
 use futures::future::join_all;
 use llm::Http;
 use llm::catalog::{Access, Catalog, Endpoint, ModelEntry, ProviderEntry};
 use llm::discover::Finder;
 use serde::Serialize;
+use settings::provider::Model;
 
 use crate::app::App;
 use crate::failure::Failure;

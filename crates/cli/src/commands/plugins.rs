@@ -1,8 +1,8 @@
 //! `caiman plugins`: the plugins there are, and what they bring.
 
-use base::config::Config;
-use base::definition::{Definitions, Home, Plugin, Source, Standing};
 use serde::Serialize;
+use settings::Config;
+use settings::definition::{Definitions, Home, Plugin, Source, Standing};
 
 use crate::app::App;
 use crate::commands::run::Place;

@@ -37,11 +37,11 @@ use std::time::Instant;
 
 use agent::{Coordinator, Options, Presence};
 use base::Part;
-use base::config::Config;
 use base::protocol::Op;
 use links::Mcp;
 use llm::Auth;
 use llm::catalog::Catalog;
+use settings::Config;
 use store::Store;
 
 use self::drive::{Drive, FindModel, Plan};

@@ -1,10 +1,10 @@
 //! `caiman skills`: skills, as they are found from this folder.
 
-use base::config::printable;
-use base::definition::skill::{Callers, Context};
-use base::definition::{Problem, Shelf, Skill, Standing, Weight};
 use clap::Subcommand;
 use serde_json::{Value, json};
+use settings::definition::skill::{Callers, Context};
+use settings::definition::{Problem, Shelf, Skill, Standing, Weight};
+use settings::printable;
 
 use super::session::text;
 use crate::app::App;

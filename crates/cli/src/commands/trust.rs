@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use base::config::{self, Sources, TrustSource, Withheld};
 use base::protocol::Trust;
-use base::trust::{Fingerprint, State, TrustError, TrustedFolder, TrustedFolders};
+use base::protocol::TrustState;
 use serde::Serialize;
+use settings::trust::{Fingerprint, TrustError, TrustedFolder, TrustedFolders};
+use settings::{Sources, TrustSource, Withheld};
 
 use crate::app::App;
 use crate::failure::{Failure, Kind};
@@ -84,23 +85,23 @@ pub(crate) fn answer(app: &App, folder: &Path, trust: Trust) -> Result<(), Failu
 }
 
 /// How a folder's project stands, and the files that trust must still be asked for.
-pub(crate) fn standing(app: &App, folder: &Path) -> Result<(State, Vec<PathBuf>), Failure> {
+pub(crate) fn standing(app: &App, folder: &Path) -> Result<(TrustState, Vec<PathBuf>), Failure> {
     let known = TrustedFolders::read(&app.paths.trust()).map_err(|error| failure(&error))?;
-    let mut overall = State::Empty;
+    let mut overall = TrustState::Empty;
     let mut files = Vec::new();
-    for folder in config::project_folders(folder) {
+    for folder in settings::project_folders(folder) {
         let found = Fingerprint::of(&folder).map_err(|error| failure(&error))?;
         let Some(fingerprint) = found else { continue };
         let state = state_of(&known, &folder, &fingerprint);
         overall = match (overall, state) {
-            (State::Empty, state) => state,
-            (_, State::Changed) | (State::Changed, _) => State::Changed,
-            (_, State::Unknown) | (State::Unknown, _) => State::Unknown,
-            (State::Trusted, State::Trusted | State::Empty) => State::Trusted,
+            (TrustState::Empty, state) => state,
+            (_, TrustState::Changed) | (TrustState::Changed, _) => TrustState::Changed,
+            (_, TrustState::Unknown) | (TrustState::Unknown, _) => TrustState::Unknown,
+            (TrustState::Trusted, TrustState::Trusted | TrustState::Empty) => TrustState::Trusted,
         };
         let is_refused =
             known.refused.get(&folder).is_some_and(|refused| refused.hash == fingerprint.hash);
-        if state != State::Trusted && !is_refused {
+        if state != TrustState::Trusted && !is_refused {
             files.extend(fingerprint.files.iter().map(|file| folder.join(file)));
         }
     }
@@ -109,16 +110,16 @@ pub(crate) fn standing(app: &App, folder: &Path) -> Result<(State, Vec<PathBuf>)
 
 /// A project without any such file, at its root: trust lets its own code run.
 fn plain(known: &TrustedFolders, folder: &Path) -> Option<ReviewedFolder> {
-    let folder = config::project_folders(folder).into_iter().next()?;
+    let folder = settings::project_folders(folder).into_iter().next()?;
     let fingerprint = Fingerprint::nothing();
     Some(ReviewedFolder { state: state_of(known, &folder, &fingerprint), folder, fingerprint })
 }
 
-fn state_of(known: &TrustedFolders, folder: &Path, fingerprint: &Fingerprint) -> State {
+fn state_of(known: &TrustedFolders, folder: &Path, fingerprint: &Fingerprint) -> TrustState {
     match known.folders.get(folder) {
-        None => State::Unknown,
-        Some(trusted) if trusted.hash == fingerprint.hash => State::Trusted,
-        Some(_) => State::Changed,
+        None => TrustState::Unknown,
+        Some(trusted) if trusted.hash == fingerprint.hash => TrustState::Trusted,
+        Some(_) => TrustState::Changed,
     }
 }
 
@@ -134,7 +135,7 @@ struct Review {
 #[derive(Debug, Serialize)]
 struct ReviewedFolder {
     folder: PathBuf,
-    state: State,
+    state: TrustState,
     #[serde(flatten)]
     fingerprint: Fingerprint,
 }
@@ -142,7 +143,7 @@ struct ReviewedFolder {
 impl Review {
     fn of(app: &App, known: &TrustedFolders, folder: &Path) -> Result<Self, Failure> {
         let mut folders = Vec::new();
-        for folder in config::project_folders(folder) {
+        for folder in settings::project_folders(folder) {
             if let Some(fingerprint) = Fingerprint::of(&folder).map_err(|error| failure(&error))? {
                 let state = state_of(known, &folder, &fingerprint);
                 folders.push(ReviewedFolder { folder, state, fingerprint });
@@ -150,7 +151,7 @@ impl Review {
         }
         let sources =
             Sources { cwd: folder.to_owned(), trust: TrustSource::Nobody, ..app.sources() };
-        Ok(Self { folders, enables: config::load(&sources).withheld })
+        Ok(Self { folders, enables: settings::load(&sources).withheld })
     }
 
     fn print(&self, as_json: bool) -> Result<(), Failure> {
@@ -201,7 +202,7 @@ fn give(
     }
     write(file, &known)?;
     if as_json {
-        review.folders.iter_mut().for_each(|it| it.state = State::Trusted);
+        review.folders.iter_mut().for_each(|it| it.state = TrustState::Trusted);
         return render::json(&review);
     }
     render::out("Trusted, until one of these files changes.\n")
@@ -213,7 +214,7 @@ fn revoke(
     folder: &Path,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let above = config::project_folders(folder);
+    let above = settings::project_folders(folder);
     let (gone, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut known.folders)
         .into_iter()
         .partition(|(trusted, _)| trusted.starts_with(folder) || above.contains(trusted));
@@ -234,7 +235,7 @@ fn list(known: &TrustedFolders, as_json: bool) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (folder, trusted) in &known.folders {
         // A folder that has gone or cannot be read is not trusted as it is.
-        let state = known.state(folder).unwrap_or(State::Changed);
+        let state = known.state(folder).unwrap_or(TrustState::Changed);
         rows.push((folder, trusted, state));
     }
     if as_json {
@@ -250,12 +251,12 @@ fn list(known: &TrustedFolders, as_json: bool) -> Result<(), Failure> {
     render::out(if text.is_empty() { "No folder is trusted.\n" } else { &text })
 }
 
-fn state_text(state: State) -> &'static str {
+fn state_text(state: TrustState) -> &'static str {
     match state {
-        State::Empty => "nothing to trust",
-        State::Unknown => "not trusted",
-        State::Changed => "changed since it was trusted",
-        State::Trusted => "trusted",
+        TrustState::Empty => "nothing to trust",
+        TrustState::Unknown => "not trusted",
+        TrustState::Changed => "changed since it was trusted",
+        TrustState::Trusted => "trusted",
     }
 }
 

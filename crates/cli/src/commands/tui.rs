@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use std::thread;
 
-use base::config::{self, ScreenMode};
+use base::interface::ScreenMode;
 use base::{Env, SessionId, TaskScope};
 use tui::app::{App as Interface, Beginning};
 use tui::face::{self, FaceError, Farewell, Start};
@@ -52,7 +52,7 @@ pub(crate) struct Args {
 
 /// Runs the interface until its end, and says how to come back.
 pub(crate) fn run(app: App, args: Args) -> Result<(), Failure> {
-    let settings = config::load(&app.sources()).config;
+    let settings = settings::load(&app.sources()).config;
     let screen = args.screen(settings.options.tui.screen, &app.env);
     if screen != ScreenMode::Linear {
         needs_terminal()?;

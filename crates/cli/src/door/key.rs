@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use base::config::provider::ProviderKind;
-use base::config::{self, Provider};
 use base::protocol::ClientError;
 use base::{ModelRef, Part, Role, Secret, Turn};
 use llm::catalog::{Catalog, ProviderEntry};
 use llm::discover::Finder;
 use llm::request::Cache;
 use llm::{Class, Error, Http, Reasoning, Request, Retry};
+use settings::Provider;
+use settings::provider::ProviderKind;
 
 use super::{Shared, aside, refused};
 use crate::catalog;
@@ -74,7 +74,7 @@ impl Shared {
         let Some(model) = model else {
             return Err(Error::new(Class::BadRequest, "it names no model to try the key with"));
         };
-        let mut settings = config::load(&self.app.sources()).config;
+        let mut settings = settings::load(&self.app.sources()).config;
         let own: &mut Provider = settings.providers.entry(entry.id.clone()).or_default();
         own.api_key = Some(key.clone());
         let (with_key, _) = catalog::made(&self.app, &settings);

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use base::config::{self, Sources};
 use base::protocol::{ModelChoice, Place, Trust};
 use llm::catalog::{Catalog, Size};
+use settings::Sources;
 
 use super::Shared;
 use crate::app::App;
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 pub(super) fn of(shared: &Shared, folder: &Path) -> Result<Place, Failure> {
     let folder = real(folder)?;
     let sources = Sources { cwd: folder.clone(), ..shared.app.sources() };
-    let settings = config::load(&sources).config;
+    let settings = settings::load(&sources).config;
     let (catalog, _) = catalog::made(&shared.app, &settings);
     let (state, files) = trust::standing(&shared.app, &folder)?;
     let wants_init = agent::init::wants(&folder, &shared.app.paths);

@@ -1,7 +1,7 @@
 //! MCP and language servers: those of the settings, and how those are that sessions have needed.
 
-use base::config::Config;
 use base::protocol::{ServerKind, ServerState};
+use settings::Config;
 
 /// How a server is that nobody has started.
 const NOT_STARTED: &str = "not started";

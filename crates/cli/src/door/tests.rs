@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use base::protocol::TrustState;
 use base::protocol::{
     Client, Delivery, KeyState, Mode, ModelChoice, Place, ProviderState, ServerKind, Trust,
 };
-use base::trust::State;
 use base::{Clock, Env, Event, ModelRef, Part, Paths, Secret, SessionId};
 use futures::StreamExt;
 use tempfile::TempDir;
@@ -113,7 +113,7 @@ async fn a_place_is_known_without_network_or_store() {
     let took = began.elapsed();
     assert!(took.as_millis() < 250, "{took:?}");
     assert_eq!(place.branch.as_deref(), Some("feature/x"));
-    assert_eq!((place.trust, place.untrusted.len()), (State::Empty, 0));
+    assert_eq!((place.trust, place.untrusted.len()), (TrustState::Empty, 0));
     assert_eq!((place.mode, place.init.as_deref()), (Mode::Plan, Some("AGENTS.md")));
     let model = place.model.unwrap();
     assert_eq!(model.model.provider, "anthropic");
@@ -129,17 +129,17 @@ async fn trust_is_asked_for_until_it_is_given_or_refused() {
     home.write("work/caiman.json", r#"{"mcp": {"files": {"command": "x"}}}"#);
     let door = home.door();
     let first = place(&door, &home).await;
-    assert_eq!((first.trust, first.branch.as_deref()), (State::Unknown, Some("01234567")));
+    assert_eq!((first.trust, first.branch.as_deref()), (TrustState::Unknown, Some("01234567")));
     assert_eq!(first.untrusted, ["caiman.json"]);
     assert_eq!(first.init, None, "there is no code");
     let answer = |trust| Op::Trust { folder: home.folder(), trust };
     door.submit(answer(Trust::Refused)).await.unwrap();
     let refused = place(&door, &home).await;
-    assert_eq!((refused.trust, refused.untrusted.len()), (State::Unknown, 0));
+    assert_eq!((refused.trust, refused.untrusted.len()), (TrustState::Unknown, 0));
     home.write("work/caiman.json", r#"{"mcp": {"files": {"command": "y"}}}"#);
     assert_eq!(place(&door, &home).await.untrusted, ["caiman.json"], "it has changed");
     door.submit(answer(Trust::Given)).await.unwrap();
-    assert_eq!(place(&door, &home).await.trust, State::Trusted);
+    assert_eq!(place(&door, &home).await.trust, TrustState::Trusted);
     let reply = door.ask(Query::Servers { folder: home.folder() }).await.unwrap();
     let Reply::Servers { servers } = reply else { panic!("{reply:?}") };
     assert_eq!((servers[0].name.as_str(), servers[0].kind), ("files", ServerKind::Mcp));

@@ -3,8 +3,8 @@
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
-use base::config::provider::Wire;
 use serde_json::Value;
+use settings::provider::Wire;
 use testkit::{Recorded, Script, Server};
 use tokio::sync::oneshot;
 

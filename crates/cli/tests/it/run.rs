@@ -1,8 +1,8 @@
 //! `caiman run` when all goes well: input, output formats, sessions, models.
 
 use base::StopReason;
-use base::config::provider::Wire;
 use serde_json::{Value, json};
+use settings::provider::Wire;
 use testkit::Script;
 
 use crate::home::{Home, lab};

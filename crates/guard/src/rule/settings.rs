@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use base::Paths;
-use base::config::{Origins, Permissions};
+use settings::{Origins, Permissions};
 
 use super::{Rule, Rules, Source};
 

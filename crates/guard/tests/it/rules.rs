@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use base::Paths;
-use base::config::{self, Sources, TrustSource};
 use guard::rule::{Collected, Extra, Kind, Reading, Source};
 use guard::{Fence, Rule, Spot};
 use ignore::gitignore::GitignoreBuilder;
 use proptest::prelude::*;
+use settings::{Sources, TrustSource};
 
 #[test]
 fn what_is_no_rule_is_refused_with_its_reason() {
@@ -168,7 +168,7 @@ fn settings_give_rules_with_their_files_and_warnings() {
     .unwrap();
     let sources =
         Sources { paths: paths.clone(), env, cwd: project.clone(), trust: TrustSource::Nobody };
-    let loaded = config::load(&sources);
+    let loaded = settings::load(&sources);
     let (allow, deny) = (["Bash(make)".to_owned()], ["WebFetch".to_owned()]);
     let extra = Extra { allow: &allow, deny: &deny, granted: &[] };
     let all = Collected::from_settings(&loaded.config.permissions, &loaded.origins, &paths, &extra);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agent_client_protocol_schema::v1::McpServer as Named;
-use base::config::{McpServer, McpTransport, Template};
+use settings::{McpServer, McpTransport, Template};
 
 use super::{Ground, Lend, invalid};
 use crate::rpc::Fault;
@@ -64,8 +64,8 @@ fn literal(text: &str) -> Result<Template, Fault> {
 #[cfg(test)]
 mod tests {
     use base::Env;
-    use base::config::Expander;
     use serde_json::json;
+    use settings::Expander;
 
     use super::*;
 

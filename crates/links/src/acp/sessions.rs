@@ -12,15 +12,16 @@ use agent_client_protocol_schema::v1::{
     SessionModeState, SessionUpdate, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
     SetSessionModeRequest, SetSessionModeResponse, UnstructuredCommandInput,
 };
+use base::protocol::TrustState;
 use base::protocol::{Offer, OfferKind, Op, Query, Reply, SessionState};
-use base::{Client, Entry, RequestId, SessionId, trust};
+use base::{Client, Entry, RequestId, SessionId};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::methods::{can_answer, refused};
 use super::tell::{Notices, Teller};
 use super::turns::Turns;
-use super::{Ground, Shared, invalid, no_model, past, prompt, servers, settings};
+use super::{Ground, Shared, invalid, no_model, past, prompt, servers, session_options};
 use crate::rpc::Fault;
 
 /// Entries that are asked for at once.
@@ -156,7 +157,7 @@ impl Shared {
         asked: &SetSessionModeRequest,
     ) -> Result<SetSessionModeResponse, Fault> {
         let (session, door) = self.open_seat(&asked.session_id)?;
-        let mode = settings::mode(&asked.mode_id.0)?;
+        let mode = session_options::mode(&asked.mode_id.0)?;
         door.submit(Op::SetMode { session, mode }).await.map_err(refused)?;
         Ok(SetSessionModeResponse::new())
     }
@@ -169,7 +170,7 @@ impl Shared {
         let SessionConfigOptionValue::ValueId { value } = &asked.value else {
             return Err(invalid(format!("{} wants one of its values", asked.config_id)));
         };
-        if let Some(op) = settings::set(session, &asked.config_id.0, &value.0)? {
+        if let Some(op) = session_options::set(session, &asked.config_id.0, &value.0)? {
             door.submit(op).await.map_err(refused)?;
         }
         let set = setting(&*door, session).await?;
@@ -179,7 +180,7 @@ impl Shared {
     pub(super) async fn set_model(self: &Arc<Self>, params: &Value) -> Result<Value, Fault> {
         let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
         let (session, door) = self.open_seat(&WireId::new(text("sessionId")))?;
-        if let Some(op) = settings::set(session, "model", text("modelId"))? {
+        if let Some(op) = session_options::set(session, "model", text("modelId"))? {
             door.submit(op).await.map_err(refused)?;
         }
         Ok(json!({}))
@@ -269,7 +270,7 @@ impl Shared {
         let mut texts = std::mem::take(&mut self.rooms().notices);
         let query = Query::Place { folder: folder.display().to_string() };
         if let Ok(Reply::Place(place)) = door.ask(query).await
-            && matches!(place.trust, trust::State::Unknown | trust::State::Changed)
+            && matches!(place.trust, TrustState::Unknown | TrustState::Changed)
             && !place.untrusted.is_empty()
         {
             let files = place.untrusted.join(", ");
@@ -357,8 +358,8 @@ async fn setting(door: &dyn Client, session: SessionId) -> Result<Setting, Fault
     let state = state(door, session).await?;
     let known = door.ask(Query::Models { search: None }).await.map_err(refused)?;
     let choices = if let Reply::Models { models } = known { models } else { Vec::new() };
-    let options = settings::options(&state, &choices);
-    let (folder, modes) = (state.summary.folder.into(), settings::modes(state.mode));
+    let options = session_options::options(&state, &choices);
+    let (folder, modes) = (state.summary.folder.into(), session_options::modes(state.mode));
     Ok(Setting { folder, modes, options })
 }
 

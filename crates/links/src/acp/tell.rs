@@ -15,7 +15,7 @@ use base::transcript::{Call, Outcome};
 use base::{Block, CallId, EntryId, EntryKind, Event, Part, PartBody, SessionId};
 use serde_json::Value;
 
-use super::{call, settings};
+use super::{call, session_options};
 
 /// Whether an editor shows notices apart from what the model says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -110,9 +110,9 @@ impl Teller {
                     SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title.clone()))
                 });
                 let mode = mode.iter().map(|mode| {
-                    SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(settings::mode_id(
-                        *mode,
-                    )))
+                    SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(
+                        session_options::mode_id(*mode),
+                    ))
                 });
                 title.chain(mode).collect()
             }

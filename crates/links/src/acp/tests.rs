@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
+use base::protocol::TrustState;
 use base::protocol::{
     Approval, ClientError, Ending, EventStream, KeyState, Mode, ModelChoice, Numbered, Op, Place,
     Query, Question, Reply, Scope, SessionState, SessionSummary,
 };
 use base::{
     CallId, Entry, EntryId, EntryKind, Event, ModelRef, Money, Part, RequestId, StopReason,
-    Timestamp, Usage, trust,
+    Timestamp, Usage,
 };
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
@@ -85,7 +86,7 @@ impl Wood {
             Query::Place { folder } => Reply::Place(Box::new(Place {
                 folder,
                 branch: None,
-                trust: trust::State::Unknown,
+                trust: TrustState::Unknown,
                 untrusted: vec![".mcp.json".into()],
                 model: Some(choice),
                 is_model_named: false,

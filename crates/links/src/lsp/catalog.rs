@@ -7,9 +7,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use base::Env;
-use base::config::{Config, Expander, LspServer};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use settings::{Config, Expander, LspServer};
 
 use crate::child::Limits;
 
@@ -262,9 +262,8 @@ fn spec_of(known: &Known) -> Spec {
 /// A server of the settings, over the known one of its name or command.
 fn configured(name: &str, own: &LspServer, env: &Env) -> Result<Spec, String> {
     let expander = Expander { env, runner: None };
-    let text = |template: &base::config::Template| {
-        expander.text(template).map_err(|error| error.to_string())
-    };
+    let text =
+        |template: &settings::Template| expander.text(template).map_err(|error| error.to_string());
     let command = own.command.as_ref().map(text).transpose()?.filter(|text| !text.is_empty());
     let by_name = known().iter().find(|known| known.name == name);
     let program = command.as_deref().and_then(|path| Path::new(path).file_name()?.to_str());

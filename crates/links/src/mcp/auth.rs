@@ -22,11 +22,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::config::{Expander, McpServer};
 use base::{Clock, Secret};
 use futures::future::BoxFuture;
 use guard::Runner;
 use rmcp::transport::auth::WWWAuthenticateParams;
+use settings::{Expander, McpServer};
 use tokio::sync::Mutex;
 use tokio::time::sleep;
 use url::Url;

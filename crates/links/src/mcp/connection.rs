@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::TaskScope;
-use base::config::{McpServer, McpTransport};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, GetPromptRequest,
     GetPromptRequestParams, ReadResourceRequest, ReadResourceRequestParams, RequestMetaObject,
@@ -16,6 +15,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RoleClient};
 use serde_json::{Map, Value};
+use settings::{McpServer, McpTransport};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 

@@ -8,8 +8,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use base::Timestamp;
-use base::config::{McpServer, Template};
 use serde::{Deserialize, Serialize};
+use settings::{McpServer, Template};
 use sha2::{Digest, Sha256};
 
 use super::menu::Menu;

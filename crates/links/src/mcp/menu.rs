@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use base::config::McpServer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use settings::McpServer;
 
 /// Tools, prompts or resources of a server that are kept, of each.
 pub(super) const ITEMS: usize = 2_000;

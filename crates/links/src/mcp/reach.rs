@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use base::config::{Expander, McpServer, McpTransport};
-use base::trust::FolderTrust;
 use base::{CommandLine, RunCommand as _};
 use guard::Runner;
 use guard::start::{Project, Sandboxed};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use settings::trust::FolderTrust;
+use settings::{Expander, McpServer, McpTransport};
 use url::Url;
 
 use super::Outside;

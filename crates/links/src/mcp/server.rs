@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use base::config::McpServer;
 use base::protocol::{ServerKind, ServerState};
 use base::{TaskScope, Timestamp};
+use settings::McpServer;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 

@@ -123,7 +123,7 @@ async fn settings_are_filled_in_when_the_server_is_needed() {
 #[tokio::test]
 async fn a_server_starts_in_a_folder_that_is_trusted() {
     let room = Room::new(&json!({ "it": script("plain") }));
-    let hash = base::trust::Fingerprint::nothing().hash;
+    let hash = settings::trust::Fingerprint::nothing().hash;
     let folder = std::fs::canonicalize(room.folder.path()).unwrap();
     let list = paths(room.folder.path()).trust();
     std::fs::create_dir_all(list.parent().unwrap()).unwrap();

@@ -232,7 +232,7 @@ impl Vault for NoVault {
 pub(crate) fn outside(folder: &Path) -> Outside {
     let process = Env::of_process();
     Outside {
-        bans: base::config::Bans::default(),
+        bans: settings::Bans::default(),
         env: process.with([("SECRET_OF_TEST".to_owned(), "whisper".to_owned())]),
         child_env: process,
         folder: folder.to_owned(),

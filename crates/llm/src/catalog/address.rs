@@ -1,6 +1,6 @@
 //! Base URLs as people write them, and as the wires expect them.
 
-use base::config::provider::{ProviderKind, Wire};
+use settings::provider::{ProviderKind, Wire};
 use url::Url;
 
 use super::endpoint::is_local;

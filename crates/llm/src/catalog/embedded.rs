@@ -4,7 +4,7 @@
 //! more than the rest of the start-up together, so a file is cut at its `[[models]]` lines, which
 //! stand alone on a line and whose tables hold no tables of their own.
 
-use base::config::provider::{Model, Provider};
+use settings::provider::{Model, Provider};
 
 include!(concat!(env!("OUT_DIR"), "/catalog_files.rs"));
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use base::config::provider::{Network, ProviderKind, Wire};
 use base::{Env, Secret};
+use settings::provider::{Network, ProviderKind, Wire};
 
 use super::address::tidy;
 use super::embedded;

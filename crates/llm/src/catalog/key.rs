@@ -1,8 +1,8 @@
 //! Finding the key: settings, then environment, then what `caiman login` stored.
 
-use base::config::provider::{ProviderKind, Wire};
 use base::secret::mask;
 use base::{Env, Secret};
+use settings::provider::{ProviderKind, Wire};
 use url::Url;
 
 use super::endpoint::{self, is_local};

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use base::config::provider::{Model, Provider, Sampling};
 use serde_json::{Map, Value};
+use settings::provider::{Model, Provider, Sampling};
 
 /// `below` with everything `over` sets. The models are those of `over`.
 pub(super) fn provider(below: Provider, over: &Provider) -> Provider {

@@ -1,7 +1,7 @@
 //! From a name to a target.
 
 use base::ModelRef;
-use base::config::provider::{Model, ProviderKind, Wire};
+use settings::provider::{Model, ProviderKind, Wire};
 
 use super::embedded::File;
 use super::endpoint::wire_of;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use base::Timestamp;
-use base::config::provider::Model;
 use serde::{Deserialize, Serialize};
+use settings::provider::Model;
 
 /// The folder of such lists.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Reading lists of models. Each server has words of its own; what a list does not tell stays unknown.
 
-use base::config::provider::Model;
 use serde_json::Value;
+use settings::provider::Model;
 
 /// Words in ids of models that do not chat. Lists that tell a model's type are believed first.
 const NOT_CHAT: [&str; 12] = [

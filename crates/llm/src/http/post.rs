@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use base::config::provider::Network;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use settings::provider::Network;
 use url::Url;
 
 use super::{Http, address, failure};

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use base::config::provider::CallIdForm;
+use settings::provider::CallIdForm;
 use sha2::{Digest, Sha256};
 
 const NINE: usize = 9;

@@ -1,6 +1,6 @@
 //! Splits what a model says into text, thoughts and calls, however the deltas cut it.
 
-use base::config::provider::Quirks;
+use settings::provider::Quirks;
 
 use super::formats;
 

@@ -1,6 +1,6 @@
 //! Azure: the v1 surface without a version, or deployments with one; Claude beside them.
 
-use base::config::provider::Wire;
+use settings::provider::Wire;
 
 use super::{Route, escape, set_stream, sse_or_whole};
 use crate::target::Target;

@@ -1,7 +1,7 @@
 //! AWS Bedrock: invocations for Claude, Converse for the rest, and its Chat Completions surface.
 
-use base::config::provider::Wire;
 use serde_json::{Map, Value};
+use settings::provider::Wire;
 
 use super::aws::domain;
 use super::{BETA, Route, escape, set_stream, sse_or_whole};

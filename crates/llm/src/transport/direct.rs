@@ -1,6 +1,6 @@
 //! Base URL plus the wire's path.
 
-use base::config::provider::Wire;
+use settings::provider::Wire;
 
 use super::{Route, set_stream, sse_or_whole};
 use crate::framing::EVENT_STREAM;

@@ -1,6 +1,6 @@
 //! Google Cloud Vertex AI: Gemini, Claude, and open models behind a Chat Completions surface.
 
-use base::config::provider::Wire;
+use settings::provider::Wire;
 
 use super::{Route, escape, set_stream, sse_or_whole};
 use crate::target::Target;

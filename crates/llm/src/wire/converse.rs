@@ -2,9 +2,9 @@
 
 mod decode;
 
-use base::config::provider::ReasoningRequest;
 use base::transcript::{File, FileSource, PartBody, Role};
 use serde_json::{Map, Value, json};
+use settings::provider::ReasoningRequest;
 
 use super::Encoded;
 use super::anthropic::thinking::{self, Thinking};

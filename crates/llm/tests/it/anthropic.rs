@@ -1,9 +1,9 @@
 //! Anthropic Messages: answers in every state of repair.
 
-use base::config::provider::Wire;
 use llm::Class;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use settings::provider::Wire;
 
 use crate::targets::{check_order, decode, shown, target};
 

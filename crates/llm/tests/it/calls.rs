@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use base::Part;
-use base::config::provider::{Network, Wire};
 use llm::{Class, Request, Target};
 use serde_json::{Value, json};
+use settings::provider::{Network, Wire};
 use testkit::cassette::Exchange;
 use testkit::replay::{self, Chunks};
 use testkit::{Action, Script, Server};

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use base::config::provider::{Model, Provider, ProviderKind, ReasoningRequest, Wire};
 use base::{Env, ModelRef, Secret};
 use llm::catalog::{Access, Catalog, KeySource, ResolveError, Seen, SeenModels, Setup, Size};
 use llm::credentials::Credentials;
 use llm::{Auth, Target, Transport};
 use serde_json::Value;
+use settings::provider::{Model, Provider, ProviderKind, ReasoningRequest, Wire};
 use tempfile::TempDir;
 
 /// A user's machine: an environment, a folder, settings.

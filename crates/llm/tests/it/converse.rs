@@ -1,9 +1,9 @@
 //! Bedrock Converse: answers in every state of repair.
 
-use base::config::provider::Wire;
 use llm::Class;
 use proptest::prelude::*;
 use serde_json::json;
+use settings::provider::Wire;
 
 use crate::targets::{check_order, decode, decode_whole, shown, target};
 

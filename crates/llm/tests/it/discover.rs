@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use base::config::provider::{Model, Provider};
 use base::{Env, Timestamp};
 use llm::catalog::{Catalog, Endpoint, ResolveError, Seen, SeenModels, Setup, Size};
 use llm::credentials::Credentials;
 use llm::discover::{Changes, Finder, changes};
 use llm::{Class, Http};
+use settings::provider::{Model, Provider};
 
 use crate::loopback::Loopback;
 

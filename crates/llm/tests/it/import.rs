@@ -8,13 +8,13 @@ mod gemini;
 mod responses;
 
 use base::CallId;
-use base::config::provider::Wire;
 use base::transcript::{
     Call, CallInput, CallResult, File, FileSource, Maker, Native, Origin, Outcome, Part, PartBody,
     Piece, Role, Turn,
 };
 use llm::{Request, ToolSpec};
 use serde_json::{Map, Value};
+use settings::provider::Wire;
 
 /// Reads a recorded request body of one wire.
 pub(crate) fn request(wire: Wire, body: &Value, maker: &Maker) -> Request {

@@ -3,12 +3,12 @@
 //! The smoke tests beside this file and the targets in `fuzz/` run the same functions; each panics
 //! when its parser does, or when what it says depends on how the bytes were cut.
 
-use base::config::provider::{Quirks, Wire};
 use base::transcript::{CallInput, Mended};
 use llm::eventstream::Frames;
 use llm::text_calls::{Splitter, Spoken};
 use llm::{Error, Target, repair, sse, wire};
 use serde_json::{Map, Value};
+use settings::provider::{Quirks, Wire};
 use testkit::event_stream;
 
 use crate::targets;

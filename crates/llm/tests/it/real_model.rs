@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use base::config::provider::{Sampling, Wire};
 use base::transcript::PartBody;
 use base::{Env, Part, StopReason};
 use llm::{Class, Delta, Request, Target, ToolChoice, ToolSpec};
 use serde_json::json;
+use settings::provider::{Sampling, Wire};
 use tokio::time::timeout;
 
 use crate::speaking::{ask, caller, text_of};

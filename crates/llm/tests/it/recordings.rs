@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use base::config::provider::{Model, Provider, Wire};
 use base::transcript::{Mended, Part, PartBody};
 use base::{CallId, Env, ModelRef, Secret};
 use llm::catalog::{Catalog, Seen, Setup};
@@ -16,6 +15,7 @@ use llm::framing::Framing;
 use llm::wire;
 use llm::{Answer, Class, Error, Target};
 use serde_json::Value;
+use settings::provider::{Model, Provider, Wire};
 use testkit::cassette::{self, Exchange};
 use testkit::oracle::{self, Expected, FailureKind, squeezed};
 use testkit::validate::{self, Rules, Server};

@@ -1,6 +1,5 @@
 //! Responses: what is streamed, repeated, damaged and sent back.
 
-use base::config::provider::Wire;
 use base::model::{Money, StopReason, Usage};
 use base::transcript::{PartBody, Role, Turn};
 use llm::sse;
@@ -8,6 +7,7 @@ use llm::wire::{self, StreamEvent};
 use llm::{Answer, Error, Fold, Request, Target};
 use proptest::prelude::*;
 use serde_json::Value;
+use settings::provider::Wire;
 use testkit::cassette::{self, Exchange};
 
 use crate::targets::target;

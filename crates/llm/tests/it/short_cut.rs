@@ -1,9 +1,9 @@
 //! The short cut around the JSON parser gives what the long way gives, on every wire that has it.
 
-use base::config::provider::Wire;
 use llm::{Answer, Error};
 use proptest::prelude::*;
 use serde_json::json;
+use settings::provider::Wire;
 
 use crate::recordings;
 use crate::targets::{decode, target};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::config::provider::Wire;
+use settings::provider::Wire;
 use testkit::cassette::{self, Exchange};
 use testkit::event_stream;
 use testkit::fuzz::smoke;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::config::provider::Wire;
 use base::{Clock, CommandLine, Env, Paths, RunCommand, RunError};
 use llm::{Answer, Caller, Delta, Error, Http, Request, Retry, Retrying, Signer, Target};
+use settings::provider::Wire;
 use testkit::Server;
 
 use crate::targets;

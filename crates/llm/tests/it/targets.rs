@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use base::PartBody;
-use base::config::provider::{Model, Network, Quirks, Wire};
 use llm::wire::{self, StreamEvent};
 use llm::{Answer, Auth, Delta, Error, Fold, Target, Transport};
 use serde_json::{Map, Value, json};
+use settings::provider::{Model, Network, Quirks, Wire};
 
 /// A model that speaks `wire`, with nothing set that could be left out.
 pub(crate) fn target(wire: Wire) -> Target {

@@ -8,7 +8,6 @@ use std::time::Duration;
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, RsaKeyPair, UnparsedPublicKey};
-use base::config::provider::Wire;
 use base::{Clock, CommandLine, Env, Paths, RunCommand, RunError, Timestamp};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -16,6 +15,7 @@ use llm::transport::{Prepared, Signer, prepare};
 use llm::{Auth, Error, Request, Target, Transport, wire};
 use reqwest::Client;
 use serde_json::{Value, json};
+use settings::provider::Wire;
 use tempfile::TempDir;
 
 use crate::loopback::Loopback;

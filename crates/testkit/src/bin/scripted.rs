@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use base::config::provider::Wire;
 use serde_json::json;
+use settings::provider::Wire;
 use testkit::{Recorded, Script, Server};
 
 struct Options {

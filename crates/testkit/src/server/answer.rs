@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use base::config::provider::Wire;
 use base::{StopReason, Usage};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
+use settings::provider::Wire;
 
 use super::route::Route;
 use crate::http::{Framing, Outgoing, Step, cut_at};

@@ -1,7 +1,7 @@
 //! Which wire a request speaks, told by its path alone.
 
-use base::config::provider::Wire;
 use serde_json::Value;
+use settings::provider::Wire;
 
 use crate::http::Incoming;
 use crate::speak::Frames;

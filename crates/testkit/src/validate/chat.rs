@@ -3,8 +3,8 @@
 //! With [`Server::Compatible`] the rules that only `OpenAI` itself enforces are left out: servers
 //! that speak this wire add roles' fields, content parts and choices of their own.
 
-use base::config::provider::CallIdForm;
 use serde_json::{Map, Value};
+use settings::provider::CallIdForm;
 
 use super::shape::{IMAGES, Report, at, join, word};
 use super::{Rules, Server, Violation};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::StopReason;
-use base::config::provider::Wire;
+use settings::provider::Wire;
 use testkit::cassette::{self, Exchange};
 use testkit::oracle::{self, ExpectedCall};
 use testkit::validate::{self, Rules, Server, Turns};

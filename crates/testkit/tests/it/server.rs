@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use base::StopReason;
-use base::config::provider::Wire;
 use serde_json::{Value, json};
+use settings::provider::Wire;
 use testkit::script::When;
 use testkit::{Script, Server};
 

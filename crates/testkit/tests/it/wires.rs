@@ -1,8 +1,8 @@
 //! One script, every wire: the oracle reads the same answer from each.
 
-use base::config::provider::Wire;
 use base::{StopReason, Usage};
 use serde_json::{Value, json};
+use settings::provider::Wire;
 use testkit::cassette::Exchange;
 use testkit::oracle::{self, Expected, FailureKind};
 use testkit::script::ChatThoughts;

@@ -1,10 +1,10 @@
 //! `agent`: a task for a sub-agent.
 
-use base::definition::agent::Isolation;
 use base::{Block, Origin};
 use guard::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use settings::definition::agent::Isolation;
 
 use crate::lenient;
 use crate::tool::{Effect, Output, Tool, ToolError};

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use base::definition::agent::Isolation;
 use base::{Block, Origin};
 use guard::Action;
 use guard::room::Room;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use settings::definition::agent::Isolation;
 
 use crate::tool::{Effect, Output, Tool, ToolError};
 use crate::web::visit::{Source, Visitor};

@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use base::Env;
-use base::config::Network;
 use futures::future::BoxFuture;
 use guard::net::Gate;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -17,6 +16,7 @@ use reqwest::{Client, NoProxy, Proxy};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
+use settings::Network;
 use tokio::sync::OnceCell;
 use url::Url;
 

@@ -10,12 +10,12 @@ mod pace;
 mod searxng;
 mod tavily;
 
-use base::config::{ExpandError, Expander, Network, Search, SearchEngine};
 use base::{Env, Secret};
 use guard::Runner;
 use guard::net::{Gate, Opening, OpeningError};
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, USER_AGENT};
 use serde_json::Value;
+use settings::{ExpandError, Expander, Network, Search, SearchEngine};
 use tokio::sync::OnceCell;
 use url::Url;
 

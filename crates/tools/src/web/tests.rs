@@ -161,7 +161,7 @@ async fn a_proxy_is_used_and_does_not_reach_what_we_may_not() {
 fn settings_that_cannot_be_read_open_nothing() {
     let allow = ["10.0.0.0/8".to_owned(), "http://x".to_owned()];
     let tools =
-        Tools { fetch: base::config::Fetch { allow_private: allow.to_vec() }, ..Tools::default() };
+        Tools { fetch: settings::Fetch { allow_private: allow.to_vec() }, ..Tools::default() };
     let (web, warnings) = Web::from_settings(&tools, &Network::default(), &Env::default());
     assert_eq!(warnings.len(), 1);
     assert!(warnings[0].contains("`http://x` is no host"), "{}", warnings[0]);

@@ -14,7 +14,7 @@ use crate::site::{Page, Site};
 
 fn loopback() -> Web {
     let gate = Gate::with(["127.0.0.1".parse().unwrap()]);
-    Web::new(gate, &base::config::Network::default(), &Env::default())
+    Web::new(gate, &settings::Network::default(), &Env::default())
 }
 
 async fn room() -> Room {

@@ -66,13 +66,13 @@ impl Room {
             store,
             clock,
             jobs: tools::jobs::Jobs::default(),
-            limits: base::config::Tools::default(),
+            limits: settings::Tools::default(),
             spill: folder.with_file_name("spill"),
             cache: folder.with_file_name("cache"),
             // Loopback only: the servers of tests are there, and nothing else is reached.
             web: Web::new(
                 Gate::with(["127.0.0.1".parse().unwrap()]),
-                &base::config::Network::default(),
+                &settings::Network::default(),
                 &Env::default(),
             ),
             sees_images: true,

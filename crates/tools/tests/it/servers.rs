@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::config::Config;
 use base::{Env, TaskScope};
 use links::Lsp;
 use links::lsp::Keeping;
 use serde_json::{Value, json};
+use settings::Config;
 use testkit::parts;
 use tools::Code;
 

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use base::config::{Network, Search, SearchEngine};
 use base::{Env, Origin, Secret};
 use guard::net::Gate;
 use serde_json::{Value, json};
+use settings::{Network, Search, SearchEngine};
 use tools::{ToolError, Web};
 
 use crate::room::Room;

@@ -5,9 +5,10 @@ mod past;
 mod screens;
 mod torture;
 
-use base::config::{Notifications, Tui};
+use base::interface::{Notifications, Tui};
+use base::protocol::TrustState;
 use base::protocol::{Event, KeyState, ModelChoice, Numbered, Offer, OfferKind, Place, Reply};
-use base::{CallId, Entry, EntryId, EntryKind, ModelRef, Part, SessionId, Timestamp, trust};
+use base::{CallId, Entry, EntryId, EntryKind, ModelRef, Part, SessionId, Timestamp};
 
 use super::{App, Beginning};
 use crate::canvas::Canvas;
@@ -124,7 +125,7 @@ fn place() -> Place {
     Place {
         folder: "/work/shop".to_owned(),
         branch: Some("main".to_owned()),
-        trust: trust::State::Empty,
+        trust: TrustState::Empty,
         untrusted: Vec::new(),
         model: Some(ModelChoice {
             model: model(),

@@ -1,5 +1,5 @@
 use base::PartBody;
-use base::config::DiffMode;
+use base::interface::DiffMode;
 use base::protocol::OfferKind;
 use base::transcript::Origin;
 use proptest::prelude::*;

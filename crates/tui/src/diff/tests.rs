@@ -1,6 +1,6 @@
 //! Changes as they are seen.
 
-use base::config::DiffMode;
+use base::interface::DiffMode;
 use proptest::prelude::*;
 
 use super::*;

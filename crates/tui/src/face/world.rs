@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use base::config::Notifications;
+use base::interface::Notifications;
 
 use crate::canvas::Canvas;
 use crate::face::bridge::{Happening, Request};

@@ -1,7 +1,7 @@
 //! Answers to look-ups: how things stand at the start, lists, sessions that are opened.
 
+use base::protocol::TrustState;
 use base::protocol::{Place, Reply};
-use base::trust;
 
 use super::asked::Asked;
 use super::list::{self, List};
@@ -76,7 +76,7 @@ impl Linear {
             self.voice.say(&format!("There is no {file} yet: /init has the model write it."));
         }
         self.voice.say("Type a line and press Enter. /help lists commands, /quit ends.");
-        if matches!(place.trust, trust::State::Unknown | trust::State::Changed) {
+        if matches!(place.trust, TrustState::Unknown | TrustState::Changed) {
             let (folder, files) = (place.folder.clone(), place.untrusted.clone());
             self.questions.push_front(Asked::Trust { folder, files });
         }

@@ -1,16 +1,15 @@
 use base::block::{Node, Todo, TodoState};
+use base::protocol::TrustState;
 use base::protocol::{
     Approval, ClientError, KeyState, Mode, ModelChoice, Numbered, Place, Question, Reply, Scope,
     SessionState, SessionSummary, Trust,
 };
 use base::transcript::Outcome;
-use base::{
-    Block, EntryId, Event, ModelRef, Money, RequestId, StopReason, Timestamp, Usage, trust,
-};
+use base::{Block, EntryId, Event, ModelRef, Money, RequestId, StopReason, Timestamp, Usage};
 
 use super::*;
 
-fn place(trust: trust::State, model: Option<ModelChoice>) -> Reply {
+fn place(trust: TrustState, model: Option<ModelChoice>) -> Reply {
     Reply::Place(Box::new(Place {
         folder: "/shop".to_owned(),
         branch: None,
@@ -70,10 +69,10 @@ fn state(is_running: bool) -> Reply {
 
 /// One that knows where it is.
 fn ready() -> Linear {
-    opened(None, trust::State::Empty)
+    opened(None, TrustState::Empty)
 }
 
-fn opened(prompt: Option<&str>, trust: trust::State) -> Linear {
+fn opened(prompt: Option<&str>, trust: TrustState) -> Linear {
     let mut linear = Linear::new("/shop".to_owned(), None, prompt.map(str::to_owned));
     linear.begin();
     linear.update(answered(Asker::Place, place(trust, Some(model("m", KeyState::NotNeeded)))));
@@ -151,7 +150,7 @@ fn lines_before_the_greeting_are_kept_and_the_end_waits_for_the_answer() {
     assert!(linear.line("hello").is_empty());
     linear.end_input();
     assert!(linear.update(Message::Tick).is_empty(), "it is not known yet where we are");
-    let effects = linear.update(answered(Asker::Place, place(trust::State::Empty, None)));
+    let effects = linear.update(answered(Asker::Place, place(TrustState::Empty, None)));
     assert!(linear.take_lines()[0].contains("the demo answers"), "without a model");
     assert_eq!(words(effects.clone()), ["hello"]);
     assert_eq!(linear.session(), None, "nobody has kept it yet");
@@ -179,7 +178,7 @@ fn a_session_that_could_not_be_begun_is_not_named_and_is_begun_again() {
 #[test]
 fn a_folder_is_trusted_by_a_number_only_and_the_prompt_waits_for_it() {
     for (line, trust) in [("1", Some(Trust::Given)), ("2", Some(Trust::Refused)), ("hm", None)] {
-        let mut linear = opened(Some("first"), trust::State::Unknown);
+        let mut linear = opened(Some("first"), TrustState::Unknown);
         let effects = linear.line(line);
         let given = ops(effects.clone())
             .into_iter()
@@ -188,8 +187,8 @@ fn a_folder_is_trusted_by_a_number_only_and_the_prompt_waits_for_it() {
         let rest: &[&str] = if trust.is_some() { &["first"] } else { &["first", "hm"] };
         assert_eq!(words(effects), rest);
     }
-    assert!(!opened(None, trust::State::Unknown).questions.is_empty());
-    assert!(opened(None, trust::State::Trusted).questions.is_empty());
+    assert!(!opened(None, TrustState::Unknown).questions.is_empty());
+    assert!(opened(None, TrustState::Trusted).questions.is_empty());
 }
 
 #[test]

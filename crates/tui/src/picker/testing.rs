@@ -1,6 +1,6 @@
 //! What tests of lists, panes and panels need: a look, keys as words, a screen as text.
 
-use base::config::DiffMode;
+use base::interface::DiffMode;
 
 use crate::canvas::{Canvas, Point, Rect};
 use crate::key::{Button, Key, Mods, Mouse, MouseKind};

@@ -1,6 +1,6 @@
 //! Telling a user who looks elsewhere: notifications, the window's title, progress in the task bar.
 
-use base::config::Notifications;
+use base::interface::Notifications;
 
 use crate::message::Progress;
 use crate::terminal::abilities::{Abilities, Kind};

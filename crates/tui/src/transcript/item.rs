@@ -78,7 +78,7 @@ pub(crate) enum Body {
 struct Key {
     cells: u16,
     look: u32,
-    split: base::config::DiffMode,
+    split: base::interface::DiffMode,
     pictures: Pictures,
     open: Open,
     version: u32,

@@ -1,6 +1,6 @@
 //! Entries and events to test with.
 
-use base::config::DiffMode;
+use base::interface::DiffMode;
 use base::transcript::{Call, CallInput, CallResult, Outcome, Piece, Shown};
 use base::{
     Block, CallId, Entry, EntryId, EntryKind, ModelRef, Origin, Part, PartBody, StopReason,

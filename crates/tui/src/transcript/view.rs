@@ -10,7 +10,7 @@ use crate::canvas::{Canvas, Point, Rect};
 use crate::look::Look;
 use crate::theme::Role;
 
-use base::config::Scrollbar;
+use base::interface::Scrollbar;
 
 /// Items around those on the screen whose rows are kept.
 const KEPT_AROUND: Number = 30;

@@ -1,7 +1,7 @@
 //! A question of the first run: some words, and a few answers of which none is given by accident.
 
 use base::protocol::Place;
-use base::trust;
+use base::protocol::TrustState;
 
 use crate::canvas::{Canvas, Rect};
 use crate::key::{Button, Code, Key, Mods, Mouse, MouseKind};
@@ -41,8 +41,8 @@ pub(super) struct Question {
 /// May what the folder's files say be run?
 pub(super) fn trust(place: &Place) -> Question {
     let begin = match place.trust {
-        trust::State::Changed => "These files can run commands or loosen rules, and have changed:",
-        trust::State::Empty | trust::State::Unknown | trust::State::Trusted => {
+        TrustState::Changed => "These files can run commands or loosen rules, and have changed:",
+        TrustState::Empty | TrustState::Unknown | TrustState::Trusted => {
             "These files can run commands or loosen rules:"
         }
     };

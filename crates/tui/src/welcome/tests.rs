@@ -31,7 +31,7 @@ fn place() -> Place {
     Place {
         folder: "/home/ann/caiman".to_owned(),
         branch: None,
-        trust: trust::State::Unknown,
+        trust: TrustState::Unknown,
         untrusted: vec![".caiman/settings.json".to_owned(), ".mcp.json".to_owned()],
         model: None,
         is_model_named: false,
@@ -172,7 +172,7 @@ fn enter_alone_gives_no_trust_and_one_can_quit() {
 
 #[test]
 fn who_tries_the_demo_is_not_asked_what_only_a_model_could_do() {
-    let trusted = Place { trust: trust::State::Trusted, ..place() };
+    let trusted = Place { trust: TrustState::Trusted, ..place() };
     let mut welcome = Welcome::new(&Shared::default(), trusted);
     welcome.hear(PROVIDERS, Ok(Reply::Providers { providers: providers() }));
     write(&mut welcome, "demo");
@@ -182,7 +182,7 @@ fn who_tries_the_demo_is_not_asked_what_only_a_model_could_do() {
 
 #[test]
 fn the_offer_can_be_declined_for_ever() {
-    let open = Place { model: Some(model()), trust: trust::State::Trusted, ..place() };
+    let open = Place { model: Some(model()), trust: TrustState::Trusted, ..place() };
     assert!(Welcome::is_needed(&open));
     assert!(!Welcome::is_needed(&Place { init: None, ..open.clone() }));
     let Pressed::Done(effects) = press(&mut Welcome::new(&Shared::default(), open), "v") else {

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use base::config::DiffMode;
+use base::interface::DiffMode;
 use base::protocol::Event;
 use base::{Entry, EntryId, EntryKind, ModelRef, Part, SessionId, StopReason, Timestamp, Usage};
 use tui::canvas::{Canvas, Rect};

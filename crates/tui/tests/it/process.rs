@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use base::config::{Notifications, Tui};
+use base::interface::{Notifications, Tui};
 use base::{Env, TaskScope};
 use rustix::process::{Pid, Signal, kill_process};
 use testkit::terminal::{Key, Program, Terminal};

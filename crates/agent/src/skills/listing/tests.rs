@@ -1,8 +1,8 @@
 use std::path::PathBuf;
 
-use base::definition::skill::{Callers, Context};
-use base::definition::{Home, Source, Standing};
 use base::{EntryId, Part, Timestamp};
+use settings::definition::skill::{Callers, Context};
+use settings::definition::{Home, Source, Standing};
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn skill(name: &str, description: &str) -> Skill {
         context: Context::Here,
         agent: None,
         background: false,
-        hooks: base::definition::Hooks::default(),
+        hooks: settings::definition::Hooks::default(),
         paths: Vec::new(),
         more: serde_json::Map::new(),
         home: Home { source: Source::User, file: None, standing: Standing::Trusted },

@@ -1,10 +1,10 @@
 //! Calls of lent tools: what the server is asked, what the model reads, and whose words those are.
 
-use base::config::provider::Wire;
 use base::protocol::{Delivery, Op};
 use base::transcript::{Outcome, Piece};
 use base::{Event, Origin};
 use serde_json::json;
+use settings::provider::Wire;
 use testkit::Script;
 
 use super::lender::{Lender, config, lent, offered, ready, results};

@@ -1,7 +1,7 @@
 //! What MCP costs in every request.
 
-use base::config::Config;
 use serde_json::{Value, json};
+use settings::Config;
 use testkit::Script;
 
 use super::lender::{Lender, config, offered, ready};

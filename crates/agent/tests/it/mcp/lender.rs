@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use base::Entry;
-use base::config::Config;
 use base::protocol::{Client, Query};
 use base::transcript::{CallResult, Part};
 use serde_json::{Value, json};
+use settings::Config;
 use tempfile::TempDir;
 
 use crate::room::{Plan, Room};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use base::config::{Config, Sources, TrustSource};
-use base::definition::{Definitions, Home, Hooks, Plugin, Source, Standing, agent};
 use base::{Env, Paths};
 use serde_json::json;
+use settings::definition::{Definitions, Home, Hooks, Plugin, Source, Standing, agent};
+use settings::{Config, Sources, TrustSource};
 use testkit::Script;
 
 use super::lender::{Lender, config, lent, ready, told, wake};
@@ -138,5 +138,5 @@ fn forbidding(home: &std::path::Path, claude: &serde_json::Value) -> Config {
     std::fs::write(home.join(".claude/settings.json"), claude.to_string()).unwrap();
     let paths = Paths::of(&env).unwrap();
     let sources = Sources { paths, env, cwd: home.to_owned(), trust: TrustSource::default() };
-    base::config::load(&sources).config
+    settings::load(&sources).config
 }

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use base::Event;
-use base::config::Config;
 use base::protocol::Delivery;
 use serde_json::json;
+use settings::Config;
 use testkit::Script;
 
 use super::lender::{Lender, lent};

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use base::EntryKind;
-use base::config::Config;
 use base::protocol::{Client, Delivery};
 use serde_json::{Value, json};
+use settings::Config;
 use testkit::{Recorded, Script};
 
 use super::lender::{Lender, config, ready, results, told, wake};

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use base::Event;
-use base::definition::skill::{Callers, Context};
-use base::definition::{Definitions, Plugin, Source, Standing};
 use base::protocol::{Client, ClientError, Mode, Op};
+use settings::definition::skill::{Callers, Context};
+use settings::definition::{Definitions, Plugin, Source, Standing};
 use testkit::Script;
 use testkit::script::When;
 
@@ -177,7 +177,7 @@ async fn a_plugins_files_are_found_by_its_root() {
         version: None,
         description: None,
         folder: folder.clone(),
-        hooks: base::definition::Hooks::default(),
+        hooks: settings::definition::Hooks::default(),
         mcp_servers: std::collections::BTreeMap::new(),
         standing: Standing::Trusted,
     }];
@@ -224,7 +224,7 @@ async fn a_forked_skill_the_user_calls_reports_to_the_model() {
 async fn a_forked_skills_terms_are_those_of_its_sub_agent() {
     let write = |path: &str| serde_json::json!({ "file_path": path, "content": "x\n" });
     let stop = serde_json::json!({ "hooks": { "PreToolUse": [{ "command": "cat > seen.json" }] } });
-    let hooks = base::config::parse_text("caiman.json", &stop.to_string()).config.hooks;
+    let hooks = settings::parse_text("caiman.json", &stop.to_string()).config.hooks;
     let by_model = Script::new().call("skill", super::load("apart", "owls")).then();
     let by_user = Script::new();
     for (script, line) in [(by_model, None), (by_user, Some("/apart owls"))] {
@@ -265,7 +265,7 @@ async fn a_command_has_a_skills_fields() {
     plan.definitions.commands[0].effort = Some(base::Effort::High);
     let hooks =
         serde_json::json!({ "hooks": { "PreToolUse": [{ "command": "cat >> seen.json" }] } });
-    plan.config.hooks = base::config::parse_text("caiman.json", &hooks.to_string()).config.hooks;
+    plan.config.hooks = settings::parse_text("caiman.json", &hooks.to_string()).config.hooks;
     let room = Room::new(plan).await;
     call(&room, "/git:tidy").await;
     assert!(!room.folder.join("a").exists(), "what it forbids holds for its turn");
@@ -282,7 +282,7 @@ async fn hooks_see_what_is_said() {
     let hooks = serde_json::json!({ "hooks": { "UserPromptSubmit": [
         { "hooks": [{ "type": "command", "command": guard, "timeout": 30 }] }
     ] } });
-    let loaded = base::config::parse_text("caiman.json", &hooks.to_string());
+    let loaded = settings::parse_text("caiman.json", &hooks.to_string());
     let write = serde_json::json!({ "file_path": "a", "content": "x" });
     let script = Script::new().call("write", write).then().text("Done.");
     let mut plan = Plan { config: loaded.config, ..with_command(script, "Keep $1.") };

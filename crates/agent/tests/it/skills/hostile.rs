@@ -1,7 +1,7 @@
 //! Arguments and files that want more than they were given.
 
-use base::definition::Standing;
 use base::protocol::Mode;
+use settings::definition::Standing;
 use testkit::Script;
 
 use super::{call, load, plan, results, submit};
@@ -20,7 +20,7 @@ const HOSTILE: [&str; 8] = [
 ];
 
 /// A skill whose text has arguments in every place.
-fn eager() -> base::definition::Skill {
+fn eager() -> settings::definition::Skill {
     let mut eager = skill("eager", "Takes anything.");
     "Do $ARGUMENTS\n- !`echo $ARGUMENTS`\n- !`echo \"$1\"`\n- !`echo \"$(echo $2)\"`\n\
      ```!\ncat <<END\n$ARGUMENTS\nEND\n```\n"

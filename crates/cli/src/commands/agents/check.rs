@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use agent::Around;
-use base::definition::shelf::agents_below;
-use base::definition::{Agent, Problem, Weight};
 use serde_json::json;
+use settings::definition::shelf::agents_below;
+use settings::definition::{Agent, Problem, Weight};
 
 use super::found;
 use crate::app::App;

@@ -1,10 +1,10 @@
 //! `caiman agents list` and `show`.
 
-use base::config::printable;
-use base::definition::agent::{Isolation, Memory};
-use base::definition::{Agent, Definitions, Source, Standing, Weight};
 use base::protocol::Mode;
 use serde_json::{Value, json};
+use settings::definition::agent::{Isolation, Memory};
+use settings::definition::{Agent, Definitions, Source, Standing, Weight};
+use settings::printable;
 
 use super::find;
 use crate::commands::session::text;

@@ -3,8 +3,7 @@
 use std::fs;
 use std::io;
 
-use base::config;
-use base::jsonc;
+use settings::jsonc;
 
 use super::{all, find};
 use crate::app::App;
@@ -34,7 +33,7 @@ pub(super) fn run(app: &App, name: &str, to: To) -> Result<(), Failure> {
         .map_err(|error| Failure::config(format!("cannot change {}: {error}", file.display())))?;
     disk::replace(&file, text.as_bytes())
         .map_err(|error| Failure::config(format!("cannot write {}: {error}", file.display())))?;
-    let loaded = config::load(&app.sources());
+    let loaded = settings::load(&app.sources());
     if loaded.config.agents.of(&name).is_some_and(|agent| agent.disabled) != disabled {
         let path = format!("agents.{name}.disabled");
         let why = loaded.origins.of(&path).map(|origin| origin.file.display().to_string());

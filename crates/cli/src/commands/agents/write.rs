@@ -4,10 +4,11 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use base::config::project_folders;
-use base::definition::{Definitions, Home, Source, Standing, agent, slug};
-use base::trust::{State, TrustedFolders};
+use base::protocol::TrustState;
 use serde_json::Value;
+use settings::definition::{Definitions, Home, Source, Standing, agent, slug};
+use settings::project_folders;
+use settings::trust::TrustedFolders;
 
 use super::find;
 use crate::app::App;
@@ -121,7 +122,8 @@ fn note_on_trust(app: &App, file: &Path) {
     let known = TrustedFolders::read(&app.paths.trust()).unwrap_or_default();
     let levels: Vec<PathBuf> = project_folders(&app.cwd);
     let changed = levels.iter().any(|level| {
-        file.starts_with(level) && known.state(level).is_ok_and(|state| state == State::Changed)
+        file.starts_with(level)
+            && known.state(level).is_ok_and(|state| state == TrustState::Changed)
     });
     if changed {
         render::note(

@@ -1,6 +1,5 @@
 //! Keys: which providers have one, and where it comes from. Never the key.
 
-use base::config;
 use llm::catalog::Access;
 
 use super::{Check, Section};
@@ -9,7 +8,7 @@ use crate::catalog;
 
 /// Looks for keys.
 pub(super) fn section(app: &App) -> Section {
-    let catalog = catalog::open(app, &config::load(&app.sources()).config);
+    let catalog = catalog::open(app, &settings::load(&app.sources()).config);
     let mut checks: Vec<Check> = catalog
         .providers()
         .iter()

@@ -1,13 +1,13 @@
 //! The settings: which files count, and what is wrong in them.
 
-use base::config::{self, FileState, Severity};
+use settings::{FileState, Severity};
 
 use super::{Check, Section};
 use crate::app::App;
 
 /// Looks at the settings of the working folder.
 pub(super) fn section(app: &App) -> Section {
-    let loaded = config::load(&app.sources());
+    let loaded = settings::load(&app.sources());
     let read = loaded.files.iter().filter(|file| file.state == FileState::Read).count();
     let mut checks = vec![Check::good(match read {
         0 => "no settings files; the defaults count".to_owned(),

@@ -3,10 +3,10 @@
 mod scene;
 
 use agent::hooks::{Ended, Handlers, Occasion, Place, Ruling, Said, Timed, Wait};
-use base::config::{Expander, Loaded};
 use futures::future::join_all;
 use guard::{Decision, Runner};
 use serde_json::{Map, Value, json};
+use settings::{Expander, Loaded};
 
 use crate::app::App;
 use crate::failure::Failure;

@@ -1,10 +1,10 @@
 //! `caiman mcp add`: writes a server into a settings file.
 
-use base::config::{self, Severity, mask};
-use base::jsonc;
 use base::protocol::Trust;
-use base::trust::State;
+use base::protocol::TrustState;
 use serde_json::{Map, Value, json};
+use settings::jsonc;
+use settings::{Severity, mask};
 
 use super::known::Standing;
 use super::target::Target;
@@ -149,9 +149,9 @@ pub(super) fn run_json(app: &App, args: &JsonArgs) -> Result<(), Failure> {
 
 /// The entry in the words of our settings. One that would not count as it is written is refused.
 fn adopted(name: &str, entry: &Value) -> Result<Value, Failure> {
-    let (ours, problems) = config::adopted_server(name, entry);
-    let told = |problem: &config::Problem| format!("{}: {}", problem.path, problem.message);
-    let is_wrong = |problem: &&config::Problem| problem.severity > Severity::Note;
+    let (ours, problems) = settings::adopted_server(name, entry);
+    let told = |problem: &settings::Problem| format!("{}: {}", problem.path, problem.message);
+    let is_wrong = |problem: &&settings::Problem| problem.severity > Severity::Note;
     if problems.iter().any(|problem| is_wrong(&problem)) {
         let failure = Failure::user("the entry cannot be used as it is");
         return Err(problems.iter().filter(is_wrong).map(told).fold(failure, Failure::hint));
@@ -170,7 +170,7 @@ fn write(app: &App, name: &str, entry: &Value, place: &Place) -> Result<(), Fail
     let scope = place.scope;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > NAME_CHARS || !name.chars().all(is_plain) {
-        return Err(Failure::user(format!("`{}` cannot name a server", config::printable(name)))
+        return Err(Failure::user(format!("`{}` cannot name a server", settings::printable(name)))
             .hint("letters, digits, - and _ can, up to 64 of them"));
     }
     let (file, key) = known::file(app, scope);
@@ -191,7 +191,7 @@ fn write(app: &App, name: &str, entry: &Value, place: &Place) -> Result<(), Fail
     let text = jsonc::set(&text, &[key, name], entry).map_err(cannot)?;
     known::write(&file, &text)?;
     // What the user types is the user's; what was there before is not.
-    if matches!(was_trusted, Some(State::Trusted | State::Empty)) {
+    if matches!(was_trusted, Some(TrustState::Trusted | TrustState::Empty)) {
         trust::answer(app, &app.cwd, Trust::Given)?;
     }
     warn_of_secrets(entry, scope);
@@ -226,7 +226,7 @@ fn warn_of_secrets(entry: &Value, scope: Scope) {
 
 /// Whether the new server counts.
 fn standing(app: &App, name: &str) -> Result<Standing, Failure> {
-    let loaded = config::load(&app.sources());
+    let loaded = settings::load(&app.sources());
     let known = known::all(&loaded).into_iter().find(|known| known.name == name);
     known.map(|known| known.standing).ok_or_else(|| {
         Failure::config(format!("{name} was written but cannot be used"))

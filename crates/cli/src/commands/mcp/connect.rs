@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use base::config::{Config, Expander, McpServer};
 use base::{Env, TaskScope};
 use guard::Runner;
 use links::child::Log;
 use links::mcp::connection::{About, Connection, Failure as Trouble, Lifecycle, Opening};
 use links::mcp::{Menu, Outside, Visitor};
+use settings::{Config, Expander, McpServer};
 
 use crate::app::App;
 use crate::commands::session::text;

@@ -5,9 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use base::config::{self, FileState, Leaf, Loaded, McpServer, McpTransport, nearest};
-use base::jsonc;
 use serde_json::{Map, Value};
+use settings::jsonc;
+use settings::{FileState, Leaf, Loaded, McpServer, McpTransport, nearest};
 
 use super::Scope;
 use crate::app::App;
@@ -144,7 +144,7 @@ fn place(known: &Known) -> String {
 /// The file of a scope, and the key that servers are under in it.
 pub(super) fn file(app: &App, scope: Scope) -> (PathBuf, &'static str) {
     let root = || {
-        let folders = config::project_folders(&app.cwd);
+        let folders = settings::project_folders(&app.cwd);
         folders.into_iter().next().unwrap_or_else(|| app.cwd.clone())
     };
     match scope {

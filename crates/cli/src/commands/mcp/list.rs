@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use base::config::{Loaded, McpTransport, printable};
 use futures::future::join_all;
 use links::mcp::connection::Failure as Trouble;
 use serde_json::{Value, json};
+use settings::{Loaded, McpTransport, printable};
 
 use super::connect::{self, Connected, Server};
 use super::known::{self, Known, Standing};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use base::config::{Expander, Loaded, McpServer};
 use guard::Runner;
 use links::mcp::{Account, Outside, SignInError};
 use serde_json::json;
+use settings::{Expander, Loaded, McpServer};
 use url::Url;
 
 use super::browser::{Browser, Opens};

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use base::config;
-use base::jsonc;
 use base::protocol::Trust;
-use base::trust::State;
+use base::protocol::TrustState;
 use serde_json::json;
+use settings::jsonc;
 
 use super::{Scope, known};
 use crate::app::App;
@@ -32,7 +31,7 @@ pub(crate) struct Args {
 
 /// Runs the command.
 pub(super) fn run(app: &App, args: &Args) -> Result<(), Failure> {
-    let loaded = config::load(&app.sources());
+    let loaded = settings::load(&app.sources());
     let name = args.name.as_str();
     let mut mentions = known::mentions(&loaded, name);
     if mentions.is_empty() {
@@ -67,7 +66,7 @@ pub(super) fn run(app: &App, args: &Args) -> Result<(), Failure> {
     if !is_ours(file) && !file.ends_with("caiman.json") {
         return Err(theirs(name, file));
     }
-    let was_trusted = trust::standing(app, &app.cwd)?.0 == State::Trusted;
+    let was_trusted = trust::standing(app, &app.cwd)?.0 == TrustState::Trusted;
     let less = jsonc::remove(&known::read(file)?, &[key, name])
         .map_err(|error| Failure::config(format!("cannot change {}: {error}", file.display())))?;
     let text = less.ok_or_else(|| known::unknown(&loaded, name))?;
@@ -93,7 +92,7 @@ fn theirs(name: &str, file: &Path) -> Failure {
 
 /// Nobody else uses the token once the last file that names the server is gone.
 fn forget(app: &App, name: &str) {
-    let still_named = !known::mentions(&config::load(&app.sources()), name).is_empty();
+    let still_named = !known::mentions(&settings::load(&app.sources()), name).is_empty();
     if still_named {
         return;
     }

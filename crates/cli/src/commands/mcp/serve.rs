@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::protocol::Client;
-use base::{Secret, TaskScope, config};
+use base::{Secret, TaskScope};
 use futures::FutureExt;
 use futures::future::join_all;
 use links::mcp::serve::{self, House, Open, PATH, ServeError, Server};
@@ -174,7 +174,7 @@ impl Minds {
     /// The door to a mind that works in `folder`; none where no model can answer there.
     async fn door(&self, folder: &Path) -> Result<Arc<dyn Client>, String> {
         let app = self.app.working_in(folder);
-        let (catalog, _) = catalog::made(&app, &config::load(&app.sources()).config);
+        let (catalog, _) = catalog::made(&app, &settings::load(&app.sources()).config);
         let (voice, lock, limits) = self.flags.clone();
         let target = wiring::target(&catalog, voice.model.as_deref()).await;
         target.map_err(|failure| failure.text())?;

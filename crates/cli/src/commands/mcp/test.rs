@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex};
 
-use base::config::{Loaded, McpServer, nearest};
 use base::{Secret, TaskScope};
 use links::mcp::connection::{Failure as Trouble, Job, Lifecycle};
 use links::mcp::{Account, Outside, Tool, Vault, Visitor};
 use serde_json::{Map, Value};
+use settings::{Loaded, McpServer, nearest};
 use tokio_util::sync::CancellationToken;
 
 use super::browser::{Browser, Opens};

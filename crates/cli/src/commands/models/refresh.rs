@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use base::config::provider::ProviderKind;
 use futures::future::join_all;
 use llm::catalog::{Catalog, ProviderEntry};
 use llm::discover::{Changes, Finder, RefreshError};
 use llm::{Class, Http};
 use serde::Serialize;
+use settings::provider::ProviderKind;
 
 use crate::app::App;
 use crate::failure::{Failure, Kind};

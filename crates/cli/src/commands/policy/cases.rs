@@ -56,7 +56,7 @@ pub(super) fn read(file: &Path) -> Result<Vec<Case>, Failure> {
             .hint(r#"a case looks like {"action": "git push", "expect": "ask"}"#)
     };
     if text.trim_start().starts_with('[') || text.lines().any(|line| line.trim() == "[") {
-        return base::jsonc::read(&text).map_err(|error| broken(format!(": {error}")));
+        return settings::jsonc::read(&text).map_err(|error| broken(format!(": {error}")));
     }
     let mut cases = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -64,7 +64,7 @@ pub(super) fn read(file: &Path) -> Result<Vec<Case>, Failure> {
         if line.is_empty() || line.starts_with("//") {
             continue;
         }
-        let case = base::jsonc::read(line);
+        let case = settings::jsonc::read(line);
         cases.push(case.map_err(|error| broken(format!(":{}: {error}", index + 1)))?);
     }
     Ok(cases)

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use agent::commands;
-use base::definition::{Definitions, Plugin, Shelf};
 use serde_json::{Value, json};
+use settings::definition::{Definitions, Plugin, Shelf};
 
 /// The style of those who have chosen none.
 const DEFAULT_STYLE: &str = "default";

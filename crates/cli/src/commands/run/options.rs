@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use agent::budget::{self, Budget};
 use agent::{Meant, Options, Tools};
 use base::Money;
-use base::config::{Config, Expander, Loaded};
-use base::definition::Weight;
-use base::definition::agent::read_json;
 use base::protocol::Mode;
 use guard::rule::{Collected, Extra, names};
 use guard::{Rule, Rules, Runner};
 use llm::{Reasoning, Target};
+use settings::definition::Weight;
+use settings::definition::agent::read_json;
+use settings::{Config, Expander, Loaded};
 
 use super::flags::{Asked, Limits, Lock, Turns, Voice};
 use super::servers;

@@ -1,10 +1,10 @@
 //! MCP servers of a run: those of the command line, and how they are in Claude Code's words.
 
-use base::config::{self, Config};
 use base::protocol::ServerState;
 use guard::rule::names;
 use links::Mcp;
 use serde_json::{Value, json};
+use settings::Config;
 
 use super::flags::Place;
 use crate::app::App;
@@ -30,7 +30,7 @@ pub(crate) fn of_flags(
             let read = std::fs::read_to_string(app.cwd.join(given));
             read.map_err(|error| Failure::user(format!("--mcp-config {given}: {error}")))?
         };
-        let read = config::parse_text("--mcp-config", &text);
+        let read = settings::parse_text("--mcp-config", &text);
         if read.config.mcp.is_empty() {
             return Err(Failure::user("--mcp-config names no servers").hint(SHAPE));
         }

@@ -2,9 +2,9 @@
 
 use agent::past::{PastError, checkpoints, rewind};
 use base::EntryId;
-use base::config::printable;
 use base::protocol::{Change, Checkpoint, Rewound};
 use guard::Fence;
+use settings::printable;
 use store::{Session, Store};
 use tools::past::Past;
 

@@ -33,7 +33,7 @@ fn trust_is_given_to_the_project_and_written_for_the_user_alone() {
     let World { app, _folder } = world();
     run(&app, &Args { folder: Some("pkg".into()), ..Args::default() }).unwrap();
     assert_eq!(trusted(&app), std::slice::from_ref(&app.cwd));
-    assert_eq!(config::load(&app.sources()).config.hooks.len(), 1);
+    assert_eq!(settings::load(&app.sources()).config.hooks.len(), 1);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -59,7 +59,7 @@ fn showing_writes_nothing_and_shows_no_secret() {
 fn a_project_without_any_such_file_is_trusted_at_its_root_until_one_appears() {
     let World { app, _folder } = world();
     fs::remove_file(app.cwd.join("caiman.json")).unwrap();
-    let is_vouched = || base::trust::is_vouched_for(&app.paths.trust(), &app.cwd.join("pkg"));
+    let is_vouched = || settings::trust::is_vouched_for(&app.paths.trust(), &app.cwd.join("pkg"));
     run(&app, &Args { show: true, ..Args::default() }).unwrap();
     assert!(!app.paths.trust().exists() && !is_vouched());
     run(&app, &Args { folder: Some("pkg".into()), ..Args::default() }).unwrap();

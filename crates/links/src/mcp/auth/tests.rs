@@ -144,7 +144,7 @@ impl Vault for Nothing {
 
 fn outside() -> Outside {
     Outside {
-        bans: base::config::Bans::default(),
+        bans: settings::Bans::default(),
         env: base::Env::from_iter([("ID", "from-env")]),
         child_env: base::Env::default(),
         folder: "/".into(),
@@ -160,7 +160,7 @@ fn outside() -> Outside {
 async fn settings_can_rule_a_sign_in_out() {
     let at = url("https://a.example/mcp");
     let of = |server: &McpServer| Account::of("x", &at, server, &outside()).unwrap();
-    let template = base::config::Template::new;
+    let template = settings::Template::new;
     let headers = BTreeMap::from([("authorization".to_owned(), template("Bearer x"))]);
     assert!(of(&McpServer::default()).is_some());
     assert!(of(&McpServer { oauth: Some(false), ..McpServer::default() }).is_none());

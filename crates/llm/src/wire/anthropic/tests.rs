@@ -1,10 +1,10 @@
 use base::CallId;
-use base::config::provider::{ReasoningRequest, Wire};
 use base::model::Effort;
 use base::transcript::{
     Call, CallInput, CallResult, File, FileSource, Mended, Native, Origin, Outcome, Part, PartBody,
     Piece, Turn,
 };
+use settings::provider::{ReasoningRequest, Wire};
 
 use super::*;
 use crate::request::Reasoning;

@@ -1,9 +1,9 @@
 //! How thinking is asked for, and what it forbids.
 
-use base::config::provider::{Model, ReasoningRequest};
 use base::model::Effort;
 use base::transcript::Role;
 use serde_json::{Map, Value, json};
+use settings::provider::{Model, ReasoningRequest};
 
 use crate::projection::{Body, Message};
 use crate::request::{Reasoning, Request, ToolChoice};

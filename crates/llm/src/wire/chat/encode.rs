@@ -1,7 +1,7 @@
 //! Writes requests.
 
-use base::config::provider::{CacheMarks, MaxTokensField, Sampling};
 use serde_json::{Map, Value, json};
+use settings::provider::{CacheMarks, MaxTokensField, Sampling};
 
 use super::super::{Encoded, object};
 use super::messages::{self, cache_mark};

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use base::config::provider::{CallIdForm, SystemRole};
 use base::transcript::{PartBody, Role};
 use serde_json::{Map, Value, json};
+use settings::provider::{CallIdForm, SystemRole};
 
 use super::content::{Content, TAKEN};
 use super::replay;

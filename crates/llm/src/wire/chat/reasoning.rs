@@ -1,7 +1,7 @@
 //! How thinking is asked for, in the field each server has for it.
 
-use base::config::provider::ReasoningRequest;
 use serde_json::{Map, Value, json};
+use settings::provider::ReasoningRequest;
 
 use crate::target::Target;
 use crate::thinking::Thinking;

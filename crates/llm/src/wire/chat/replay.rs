@@ -1,7 +1,7 @@
 //! The model's own thoughts, sent back to the model that had them.
 
-use base::config::provider::ReasoningReplay;
 use serde_json::{Map, Value, json};
+use settings::provider::ReasoningReplay;
 
 use super::thoughts::{DETAILS, OPAQUE};
 use crate::projection::{Block, Body};

@@ -1,5 +1,5 @@
-use base::config::provider::Wire;
 use base::transcript::{CallInput, Native, Origin, Outcome, Part, PartBody, Piece, Turn};
+use settings::provider::Wire;
 
 use super::*;
 use crate::request::{Reasoning, ToolSpec};

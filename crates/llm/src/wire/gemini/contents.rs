@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use base::config::provider::ReasoningRequest;
 use base::transcript::{File, FileSource, PartBody, Role};
 use serde_json::{Value, json};
+use settings::provider::ReasoningRequest;
 
 use super::encode::reasoning_request;
 use super::{CALL_ID, SIGNATURE};

@@ -1,8 +1,8 @@
 //! Writes requests.
 
-use base::config::provider::{ReasoningRequest, Sampling};
 use base::model::Effort;
 use serde_json::{Map, Value, json};
+use settings::provider::{ReasoningRequest, Sampling};
 
 use super::super::Encoded;
 use super::{contents, schema};

@@ -1,9 +1,9 @@
 //! A request to a body. The conversation comes last, so that a longer one extends the bytes of the
 //! shorter; what stays the same for a session comes before it.
 
-use base::config::provider::{ReasoningRequest, SystemRole};
 use base::model::Effort;
 use serde_json::{Map, Value, json};
+use settings::provider::{ReasoningRequest, SystemRole};
 
 use super::project;
 use crate::request::{Cache, Request, ToolChoice, ToolSpec};

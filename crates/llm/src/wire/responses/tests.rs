@@ -1,11 +1,11 @@
 use base::CallId;
-use base::config::provider::{SystemRole, Wire};
 use base::model::{Effort, Money, StopReason, Usage};
 use base::transcript::{
     Call, CallInput, CallResult, File, FileSource, Native, Origin, Outcome, Part, PartBody, Piece,
     Role, Turn,
 };
 use serde_json::{Value, json};
+use settings::provider::{SystemRole, Wire};
 
 use super::{Decoder, encode};
 use crate::error::{Class, Error};

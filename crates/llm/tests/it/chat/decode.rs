@@ -1,11 +1,11 @@
 //! Streams as servers with an accent send them.
 
-use base::config::provider::{Quirks, Wire};
 use base::model::StopReason;
 use base::transcript::{FileSource, PartBody};
 use llm::wire;
 use llm::{Answer, Class, Error};
 use serde_json::{Value, json};
+use settings::provider::{Quirks, Wire};
 
 use crate::targets::{self, target};
 

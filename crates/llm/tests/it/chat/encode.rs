@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
-use base::config::provider::{
-    CacheMarks, CallIdForm, MaxTokensField, Quirks, ReasoningReplay, ReasoningRequest, Sampling,
-    SystemRole, Wire,
-};
 use base::model::Effort;
 use base::transcript::{Maker, Part, Piece, Turn};
 use llm::wire;
 use llm::{Reasoning, Request, Target, ToolChoice, ToolSpec};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use settings::provider::{
+    CacheMarks, CallIdForm, MaxTokensField, Quirks, ReasoningReplay, ReasoningRequest, Sampling,
+    SystemRole, Wire,
+};
 
 use crate::targets::target;
 use crate::transcripts::{self, assistant, call, file, image, result, signed, text, thought, user};

@@ -1,9 +1,9 @@
 //! The short cut around the JSON parser gives what the long way gives.
 
-use base::config::provider::Quirks;
 use llm::Answer;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use settings::provider::Quirks;
 
 use super::decode::decode_with;
 /// The same events, each with a byte of white space at its end by turns: no short cut ever fits.

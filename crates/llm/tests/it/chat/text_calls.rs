@@ -1,11 +1,11 @@
 //! Tool calls as text, over the wire.
 
-use base::config::provider::{Quirks, Wire};
 use base::model::StopReason;
 use base::transcript::{Part, PartBody};
 use llm::wire;
 use llm::{Request, ToolSpec};
 use serde_json::{Value, json};
+use settings::provider::{Quirks, Wire};
 
 use super::decode::decode_with;
 use crate::targets::target;

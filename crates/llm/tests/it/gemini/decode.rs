@@ -1,10 +1,10 @@
 //! Streams as they may come, beyond what was recorded.
 
-use base::config::provider::Wire;
 use base::model::StopReason;
 use base::transcript::{FileSource, PartBody};
 use llm::{Answer, Error};
 use serde_json::{Value, json};
+use settings::provider::Wire;
 
 use crate::targets::{self, target};
 

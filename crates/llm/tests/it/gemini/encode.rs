@@ -1,12 +1,12 @@
 //! Requests, field by field, and any transcript against the rules of the wire.
 
-use base::config::provider::{Quirks, ReasoningRequest, Sampling, Wire};
 use base::model::Effort;
 use base::transcript::{Maker, Piece};
 use llm::wire;
 use llm::{Reasoning, Request, Target, ToolChoice, ToolSpec};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use settings::provider::{Quirks, ReasoningRequest, Sampling, Wire};
 
 use crate::targets::target;
 use crate::transcripts::{self, assistant, call, file, image, result, signed, text, thought, user};

@@ -1,7 +1,7 @@
 //! The short cut around the JSON parser gives what the long way gives.
 
-use base::config::provider::Wire;
 use llm::{Answer, Error};
+use settings::provider::Wire;
 
 use crate::recordings;
 use crate::targets::{self, target};

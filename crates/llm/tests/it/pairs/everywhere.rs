@@ -2,10 +2,6 @@
 
 use std::sync::LazyLock;
 
-use base::config::provider::{
-    CacheMarks, CallIdForm, MaxTokensField, Quirks, ReasoningReplay, ReasoningRequest, Sampling,
-    SystemRole, Wire,
-};
 use base::model::Effort;
 use base::transcript::{Native, PartBody, Role, Turn};
 use base::{CallId, Env, Part};
@@ -14,6 +10,10 @@ use llm::{Reasoning, Request, Target, ToolChoice, ToolSpec, wire};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
+use settings::provider::{
+    CacheMarks, CallIdForm, MaxTokensField, Quirks, ReasoningReplay, ReasoningRequest, Sampling,
+    SystemRole, Wire,
+};
 use testkit::validate::{self, Issued, Rules, Server as Strictness};
 use testkit::{Action, Script, Server, arbitrary};
 

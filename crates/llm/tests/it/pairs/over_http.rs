@@ -1,13 +1,13 @@
 //! A session over real HTTP that goes from one wire to another and back.
 
 use base::Part;
-use base::config::provider::Wire;
 use base::model::Effort;
 use base::transcript::{
     CallResult, File, FileSource, Mended, Origin, Outcome, PartBody, Piece, Turn,
 };
 use llm::{Answer, Reasoning, Request, Target, ToolSpec};
 use serde_json::json;
+use settings::provider::Wire;
 use testkit::script::ChatThoughts;
 use testkit::{Action, Script, Server, arbitrary};
 

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use agent::hooks::telling::{self, Setting};
 use agent::hooks::{Handler, Handlers, Judged, Occasion, Subject, transcript};
-use base::config::Loaded;
 use base::transcript::{Call, CallInput, CallResult, Outcome, Piece};
 use base::{CallId, EntryId, SessionId};
 use guard::policy::CageState;
 use guard::rule::names;
 use guard::{Action, Fence, Policy, Rules, Taint};
 use serde_json::{Map, Value, json};
+use settings::Loaded;
 use tools::claude;
 
 use super::{Trial, object};

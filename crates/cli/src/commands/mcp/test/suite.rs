@@ -1,13 +1,13 @@
 //! What the protocol's conformance suite needs besides: it starts us with variables that name a scenario, and
 //! has no browser. All that is only for the suite is in this file; `scripts/conformance` runs it.
 
-use base::config::Template;
 use base::{Env, Secret};
 use futures::future::BoxFuture;
 use links::mcp::connection::Lifecycle;
 use links::mcp::{Outside, SignInError, Tool, Visitor};
 use serde::Deserialize;
 use serde_json::json;
+use settings::Template;
 use url::Url;
 
 use super::Arguments;
