@@ -224,6 +224,12 @@ impl<'t> Program<'t> {
                 Matched::Option { names, takes_next } => {
                     // Behind an operand or `--` some programs take it for a file.
                     let leads = operands == 0;
+                    if !leads && matches!(self.operands, Operands::AtMost(_)) {
+                        operands += 1;
+                        if !self.operands.accepts(text, operands) {
+                            return Err(Mismatch::Operand(word.raw.clone()));
+                        }
+                    }
                     needed |= leads && names.iter().any(|name| self.needs.contains(&name.as_str()));
                     is_value = takes_next;
                 }
@@ -236,7 +242,8 @@ impl<'t> Program<'t> {
                 }
             }
         }
-        if needed { Ok(()) } else { Err(Mismatch::Missing) }
+        // Without its value, some programs take an option at the end for a file.
+        if needed && !is_value { Ok(()) } else { Err(Mismatch::Missing) }
     }
 
     fn check_unknown(&self, word: &Word) -> Result<(), Mismatch> {

@@ -198,6 +198,9 @@ impl Simple {
         if let Some(odd) = self.assignments.iter().find(|it| !is_harmless_for_programs(it)) {
             return Err(changes_what_runs(odd));
         }
+        if let Some(wrapped) = &self.wraps {
+            check_started(name, &wrapped.inner)?;
+        }
         match &self.wraps {
             None => check_program(name, self.arguments()),
             Some(wrapped) => match wrapped.wrap {
@@ -214,6 +217,62 @@ impl Simple {
                 }
             },
         }
+    }
+}
+
+/// Commands that only a shell has.
+const SHELL_ONLY: &[&str] = &[
+    ".",
+    ":",
+    "[[",
+    "alias",
+    "break",
+    "builtin",
+    "cd",
+    "command",
+    "continue",
+    "declare",
+    "dirs",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "help",
+    "local",
+    "mapfile",
+    "popd",
+    "pushd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "times",
+    "trap",
+    "type",
+    "typeset",
+    "ulimit",
+    "unset",
+    "wait",
+];
+
+/// Programs that start another program and know none of the shell's builtins.
+const STARTERS: &[&str] = &["env", "exec", "find", "nice", "nohup", "stdbuf", "timeout", "xargs"];
+
+/// `env read` runs a program called `read`, whatever that is, and not the builtin.
+fn check_started(starter: &str, inner: &Script) -> Result<(), NotReadOnly> {
+    if !STARTERS.contains(&starter) {
+        return Ok(());
+    }
+    let mut names = inner.commands.iter().filter_map(Simple::program_name);
+    match names.find(|name| SHELL_ONLY.contains(name)) {
+        Some(name) => Err(NotReadOnly::new(format!(
+            "`{starter} {name}` runs a program of that name, not the shell's builtin"
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -338,7 +338,10 @@ impl<'t> Walk<'t> {
                 "<<-" => document.tabs = Tabs::Stripped,
                 "heredoc_start" => document.start = self.raw(child),
                 "heredoc_body" => document.body = self.raw(child),
-                "heredoc_end" => document.end = self.raw(child),
+                "heredoc_end" => {
+                    document.end = self.raw(child);
+                    document.after = self.text.get(child.end_byte()..).unwrap_or_default();
+                }
                 "file_redirect" | "herestring_redirect" => extra.extend(self.redirect(child)?),
                 "pipeline" => self.statements(child)?,
                 _ if !child.is_named() && self.raw(child).trim().is_empty() => {}

@@ -58,3 +58,26 @@ fn texts_for_rules_differ_only_in_quotes() {
     assert_eq!(command.plain_text(), "/bin/rm -rf 'a b'");
     assert_eq!(command.bare_text(), "rm -rf a b");
 }
+
+#[test]
+fn lines_that_did_harm_in_a_real_bash_are_not_read_only() {
+    for line in [
+        "cat <<EOF\n$x\nEOF | x='a[$(./x)]'; sort b.txt",
+        "cat <<EOF\n$HOME\nEOF; cat <<'EOF'\nEO\\\nF\n./x\nEOF",
+        "cat <<EOF\na\nEOF # not the end\n$(./x)\nEOF",
+        "xxd x -o | head -20",
+        "xxd x -p",
+        "xargs builtin echo x",
+        "env read | sort",
+        "find . -exec cd {} \\;",
+        "timeout 5 command ls",
+        "objdump -tfi -- a.txt x",
+    ] {
+        let is_proven = parse(line).is_ok_and(|script| script.read_only().is_ok());
+        assert!(!is_proven, "{line}");
+    }
+    for line in ["cat <<EOF\nhi\nEOF", "cat <<-EOF\n\thi\n\tEOF\nls", "xxd -p -l 16 x", "env ls"] {
+        let is_proven = parse(line).is_ok_and(|script| script.read_only().is_ok());
+        assert!(is_proven, "{line}");
+    }
+}

@@ -9,6 +9,8 @@ pub(super) struct Document<'t> {
     pub(super) start: &'t str,
     pub(super) body: &'t str,
     pub(super) end: &'t str,
+    /// The text behind the delimiter.
+    pub(super) after: &'t str,
     pub(super) tabs: Tabs,
 }
 
@@ -32,10 +34,14 @@ impl Document<'_> {
             Tabs::Kept => line.to_owned(),
             Tabs::Stripped => line.trim_start_matches('\t').to_owned(),
         };
+        // The grammar takes `EOF | sort` for the end; a shell reads on.
+        let ends_a_line =
+            self.end.ends_with('\n') || self.after.is_empty() || self.after.starts_with('\n');
         let ends_early = self.body.lines().any(|line| bare(line) == word);
         if word.is_empty()
             || !word.chars().all(plain)
             || bare(self.end.trim_end_matches('\n')) != word
+            || !ends_a_line
             || ends_early
         {
             return Err(Unclear::new("it is not clear where its here-document ends"));

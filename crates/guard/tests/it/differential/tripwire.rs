@@ -198,8 +198,16 @@ impl Arena {
 fn is_harmless_target(path: &str) -> bool {
     let devices = ["/dev/null", "/dev/tty", "/dev/stdout", "/dev/stderr", "/dev/full", "/dev/zero"];
     devices.contains(&path)
-        || ["/dev/fd/", "/proc/self/fd/", "/tmp/sh-thd", "/tmp/sort", "/tmp/tac", "/dev/pts/"]
-            .iter()
-            .any(|folder| path.starts_with(folder))
+        || [
+            "/dev/fd/",
+            "/proc/self/fd/",
+            "/proc/self/coredump_filter",
+            "/tmp/sh-thd",
+            "/tmp/sort",
+            "/tmp/tac",
+            "/dev/pts/",
+        ]
+        .iter()
+        .any(|folder| path.starts_with(folder))
         || path.ends_with(".git/index.lock")
 }
