@@ -305,7 +305,7 @@ impl Dispatch<'_> {
     ) -> Result<ToolCtx, Ended> {
         let ctx = self.ctx(call, self.live.policy(), self.live.cage(verdict.reach));
         match verdict.decision {
-            Decision::Deny => return Err(Ended::Denied(verdict.reason)),
+            Decision::Deny => return Err(Ended::Denied(verdict.reason.to_string())),
             Decision::Ask => {
                 let began = Instant::now();
                 let answer = self.ask(ready, &verdict, &course.title, &ctx).await;
@@ -363,7 +363,6 @@ impl Dispatch<'_> {
         title: &str,
         ctx: &ToolCtx,
     ) -> Answer {
-        let reason = &verdict.reason;
         if self.mind.presence == Presence::Alone {
             return Answer::No(Ended::Denied(alone(verdict)));
         }
@@ -378,9 +377,9 @@ impl Dispatch<'_> {
                 agent: self.agent.clone(),
                 call: ctx.call.clone(),
                 title: title.to_owned(),
-                reason: reason.clone(),
+                reason: verdict.reason.to_string(),
                 rules: verdict.grants.iter().map(ToString::to_string).collect(),
-                risky: verdict.risky.clone(),
+                risky: verdict.blamed_texts(),
                 body,
             });
         match self.cancel.run_until_cancelled(pending.answer()).await.flatten() {

@@ -21,6 +21,8 @@
 
 pub mod action;
 pub mod cage;
+#[cfg(test)]
+mod counted;
 pub mod fence;
 pub mod git;
 pub mod net;
@@ -37,7 +39,7 @@ pub mod start;
 pub use action::{Action, JobText, Taint};
 pub use cage::{Cage, Reach};
 pub use fence::{Entry, EntryKind, Fence, FenceError, Spot};
-pub use policy::{Decision, Policy, Verdict};
+pub use policy::{Decision, Policy, Reason, Verdict};
 pub use redact::Redactor;
 pub use room::Room;
 pub use rule::{Rule, RuleError, Rules};

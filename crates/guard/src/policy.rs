@@ -6,7 +6,9 @@
 //! | module | judges |
 //! |---|---|
 //! | `place` | reading and changing files |
-//! | `run` | commands: every part of a line |
+//! | `line` | nothing: what is known of a command line before any rule is looked at |
+//! | `run` | commands: a line as a whole |
+//! | `part` | every part of a line by itself |
 //! | `typed` | text for running jobs, judged as commands with the job's reach |
 //! | `touched` | the files a line touches: its redirects, the paths it names |
 //! | `closed` | what deny rules close, found on disk |
@@ -15,21 +17,26 @@
 //! | `program_options` | options that make a program run another one |
 //! | `repository` | whether git reads the session's repository |
 //! | `paths` | which places a command's words mean |
-//! | `risky` | which parts of a line make it ask |
+//! | `reason`, `verdict` | why it is decided so, and which parts of the call are to blame |
+//! | `blame` | where a part is in the line |
 //! | `grants` | the narrowest rules that a yes may store |
 
+mod blame;
 mod closed;
 mod critical;
 mod denials;
 mod grants;
+mod line;
+mod part;
 mod paths;
 mod place;
 mod program_options;
+mod reason;
 mod repository;
-mod risky;
 mod run;
 mod touched;
 mod typed;
+mod verdict;
 
 use base::protocol::Mode;
 use url::Url;
@@ -40,7 +47,11 @@ use crate::fence::Fence;
 use crate::rule::{Kind, Rule, Rules};
 
 pub use closed::{Closed, Depth};
-pub use run::{Part, Standing};
+pub use part::{Part, PartVerdict};
+pub use reason::Reason;
+pub use verdict::{BlamedPart, Decision, Verdict};
+
+use line::Line;
 
 /// What decides: rules, mode, the folders of the session, and whether there is a cage.
 #[derive(Debug, Clone)]
@@ -75,158 +86,44 @@ pub enum CageState {
     Missing,
 }
 
-/// What may happen to a call. The later, the stricter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Decision {
-    /// It runs.
-    Allow,
-    /// Somebody must say yes first.
-    Ask,
-    /// It does not run.
-    Deny,
+/// One action of a call, with what is known of its command lines before any rule is looked at: they are analysed
+/// once, whoever judges them.
+struct Case<'a> {
+    tool: &'a str,
+    action: &'a Action,
+    lines: Vec<Line<'a>>,
 }
 
-/// A decision with its reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
-    /// The decision.
-    pub decision: Decision,
-    /// Why, in one line that a person and a model can act on.
-    pub reason: String,
-    /// The rule that decided, if one did.
-    pub rule: Option<Rule>,
-    /// The narrowest rules that would have allowed it: what a yes beyond this call stores. At most five;
-    /// none where it is asked every time.
-    pub grants: Vec<Rule>,
-    /// What made it ask, as it stands in the call: parts of a command, a place outside, a host.
-    pub risky: Vec<String>,
-    /// How far a process it starts may reach.
-    pub reach: Reach,
-}
-
-/// Most rules that one answer may store.
-const MOST_GRANTS: usize = 5;
-
-impl Verdict {
-    fn new(decision: Decision, reason: impl Into<String>) -> Self {
-        let reason = reason.into();
-        Self {
-            decision,
-            reason,
-            rule: None,
-            grants: Vec::new(),
-            risky: Vec::new(),
-            reach: Reach::ReadOnly,
-        }
-    }
-
-    fn allow(reason: impl Into<String>) -> Self {
-        Self::new(Decision::Allow, reason)
-    }
-
-    fn ask(reason: impl Into<String>) -> Self {
-        Self::new(Decision::Ask, reason)
-    }
-
-    fn deny(reason: impl Into<String>) -> Self {
-        Self::new(Decision::Deny, reason)
-    }
-
-    fn by_rule(decision: Decision, rule: &Rule) -> Self {
-        let verb = match decision {
-            Decision::Allow => "allows",
-            Decision::Ask => "asks about",
-            Decision::Deny => "forbids",
-        };
-        let mut verdict = Self::new(decision, format!("the rule `{rule}` {verb} it"));
-        verdict.rule = Some(rule.clone());
-        verdict
-    }
-
-    fn granting(mut self, grants: Vec<Rule>) -> Self {
-        self.grants = grants;
-        self
-    }
-
-    /// Marks what made it ask, if it does.
-    fn risking(mut self, what: impl FnOnce() -> Option<String>) -> Self {
-        if self.decision == Decision::Ask {
-            self.risky.extend(what());
-        }
-        self
-    }
-
-    fn reaching(mut self, reach: Reach) -> Self {
-        self.reach = reach;
-        self
-    }
-
-    /// The stricter of two, with the grants of both.
-    fn and(self, other: Self) -> Self {
-        let reach = widest(self.reach, other.reach);
-        // A rule that lifts one question is of no use while another cannot be lifted.
-        let hopeless =
-            [&self, &other].iter().any(|it| it.decision != Decision::Allow && it.grants.is_empty());
-        let mut grants = self.grants.clone();
-        grants.extend(other.grants.iter().filter(|it| !self.grants.contains(it)).cloned());
-        if hopeless || grants.len() > MOST_GRANTS {
-            grants.clear();
-        }
-        let mut risky = self.risky.clone();
-        risky.extend(other.risky.iter().filter(|it| !self.risky.contains(it)).cloned());
-        let mut strict = if other.decision > self.decision { other } else { self };
-        strict.risky = risky;
-        strict.grants = grants;
-        strict.reach = reach;
-        strict
-    }
+/// Rules and circumstances that an action is judged by.
+#[derive(Debug, Clone, Copy)]
+struct Judge<'p> {
+    rules: &'p Rules,
+    mode: Mode,
+    fence: &'p Fence,
+    cage: CageState,
 }
 
 impl Policy {
     /// Decides about a call of `tool` that would do all of `actions`.
     pub fn decide(&self, tool: &str, actions: &[Action], taint: &Taint) -> Verdict {
-        let judged = actions.iter().map(|action| self.judge(tool, action, taint));
-        let verdict = judged.reduce(Verdict::and);
-        let mut verdict = verdict.unwrap_or_else(|| self.judge(tool, &Action::Inner, taint));
-        if let Some(reason) = self.out_of_bounds(tool, actions) {
+        let new_case = |action| Case::new(tool, action, &self.fence);
+        let cases: Vec<Case<'_>> = actions.iter().map(new_case).collect();
+        if let Some(reason) = self.agent_limit(tool, &cases) {
             return Verdict::deny(reason);
         }
+
+        let judge = self.judge();
+        let verdict = cases.iter().map(|case| judge.judge(case, taint)).reduce(Verdict::and);
+        let mut verdict = verdict.unwrap_or_else(|| judge.judge_inner(tool, taint));
         if verdict.decision == Decision::Ask && self.mode == Mode::DontAsk {
             verdict.decision = Decision::Deny;
-            verdict.reason = format!("{}, and in this mode nobody is asked", verdict.reason);
+            verdict.reason = verdict.reason.denied_by(self.mode);
         }
         verdict
     }
 
-    fn judge(&self, tool: &str, action: &Action, taint: &Taint) -> Verdict {
-        match action {
-            Action::Read(spot) => {
-                self.judge_read(tool, spot).risking(|| Some(self.fence.name(spot)))
-            }
-            Action::Edit(spot) => {
-                let is_odd = !spot.inside || self.is_protected(spot);
-                let name = || is_odd.then(|| self.fence.name(spot));
-                self.judge_edit(tool, spot, taint).risking(name)
-            }
-            Action::Run { command, folder, uncaged } => {
-                let line = run::Line { tool, command, folder, uncaged: *uncaged };
-                self.judge_run(&line, taint)
-            }
-            Action::Fetch(url) => {
-                let host = || url.host_str().map(str::to_owned);
-                self.judge_fetch(tool, url, taint).risking(host)
-            }
-            Action::Browse(first) => {
-                let host = || first.host_str().map(str::to_owned);
-                self.judge_browse(tool, first, taint).risking(host)
-            }
-            Action::Type(typed) => self.judge_typed(tool, typed, taint),
-            Action::Named(name) => {
-                let named = |rule: &&Rule| rule.covers_named(tool, name);
-                self.forbidden(named).unwrap_or_else(|| self.judge_inner(tool, taint))
-            }
-            Action::Inner => self.judge_inner(tool, taint),
-        }
+    fn judge(&self) -> Judge<'_> {
+        Judge { rules: &self.rules, mode: self.mode, fence: &self.fence, cage: self.cage }
     }
 
     /// What is left of this policy below another: nothing that the other does not allow.
@@ -247,61 +144,95 @@ impl Policy {
         Self { rules, mode, fence: self.fence.clone(), cage: self.cage, bounds }
     }
 
-    /// Why a call is not what an agent may use the tool for, if that is so.
-    fn out_of_bounds(&self, tool: &str, actions: &[Action]) -> Option<String> {
-        let outside = |bound: &&Bound| {
-            let own: Vec<&Rule> = bound.rules.iter().filter(|it| it.narrows(tool)).collect();
-            let named = |action: &Action| match action {
-                Action::Named(name) => own.iter().any(|rule| rule.covers_named(tool, name)),
-                Action::Read(_)
-                | Action::Edit(_)
-                | Action::Run { .. }
-                | Action::Fetch(_)
-                | Action::Browse(_)
-                | Action::Type(_)
-                | Action::Inner => {
-                    let allow = own.iter().map(|rule| (*rule).clone()).collect();
-                    let rules = Rules { allow, ..Rules::default() };
-                    // What such a session could do unasked with these rules and nothing else.
-                    let alone = Self {
-                        rules,
-                        mode: Mode::DontAsk,
-                        fence: self.fence.clone(),
-                        cage: self.cage,
-                        bounds: Vec::new(),
-                    };
-                    alone.judge(tool, action, &Taint::Clean).decision == Decision::Allow
-                }
-            };
-            !own.is_empty() && !actions.iter().all(named)
-        };
-        self.bounds.iter().find(outside).map(|bound| {
-            let rules = bound.rules.iter().filter(|rule| rule.narrows(tool));
-            let rules: Vec<String> = rules.map(|rule| format!("`{rule}`")).collect();
-            format!("the agent {} may use {tool} only for {}", bound.agent, rules.join(", "))
+    /// The sub-agent that may not use the tool for all of this, if there is one.
+    fn agent_limit(&self, tool: &str, cases: &[Case<'_>]) -> Option<Reason> {
+        self.bounds.iter().find_map(|bound| {
+            let narrowing = bound.rules.iter().filter(|rule| rule.narrows(tool));
+            let rules = Rules { allow: narrowing.cloned().collect(), ..Rules::default() };
+            let limit = Judge { rules: &rules, mode: Mode::DontAsk, ..self.judge() };
+            if rules.allow.is_empty() || cases.iter().all(|case| limit.covers(case)) {
+                return None;
+            }
+            let (agent, tool) = (bound.agent.clone(), tool.to_owned());
+            Some(Reason::AgentLimit { agent, tool, rules: rules.allow })
         })
+    }
+}
+
+impl<'a> Case<'a> {
+    fn new(tool: &'a str, action: &'a Action, fence: &Fence) -> Self {
+        let lines = match action {
+            Action::Run { command, folder, uncaged } => {
+                vec![Line { uncaged: *uncaged, ..Line::new(tool, command, folder, fence) }]
+            }
+            Action::Type(typed) => typed.lines(fence),
+            Action::Read(_)
+            | Action::Edit(_)
+            | Action::Fetch(_)
+            | Action::Browse(_)
+            | Action::Named(_)
+            | Action::Inner => Vec::new(),
+        };
+        Self { tool, action, lines }
+    }
+}
+
+impl Judge<'_> {
+    fn judge(&self, case: &Case<'_>, taint: &Taint) -> Verdict {
+        let named = |text: String| BlamedPart { text, span: None };
+        let host = |url: &Url| url.host_str().map(|host| named(host.to_owned()));
+        let Case { tool, action, lines } = case;
+        match action {
+            Action::Read(spot) => {
+                self.judge_read(tool, spot).blaming([named(self.fence.name(spot))])
+            }
+            Action::Edit(spot) => {
+                let is_odd = !spot.inside || self.is_protected(spot);
+                let part = is_odd.then(|| named(self.fence.name(spot)));
+                self.judge_edit(tool, spot, taint).blaming(part)
+            }
+            Action::Run { .. } => {
+                let judged = lines.iter().map(|line| self.judge_run(line, taint));
+                judged.reduce(Verdict::and).unwrap_or_else(|| Verdict::ask(Reason::HiddenCommands))
+            }
+            Action::Fetch(url) => self.judge_fetch(tool, url, taint).blaming(host(url)),
+            Action::Browse(first) => self.judge_browse(tool, first, taint).blaming(host(first)),
+            Action::Type(typed) => self.judge_typed(tool, typed, lines, taint),
+            Action::Named(name) => {
+                let named = |rule: &&Rule| rule.covers_named(tool, name);
+                let decided = self.decide_by_rule_or_bypass(named);
+                decided.unwrap_or_else(|| self.judge_inner(tool, taint))
+            }
+            Action::Inner => self.judge_inner(tool, taint),
+        }
+    }
+
+    /// Whether the allow rules cover an action, so that it needs no question.
+    fn covers(&self, case: &Case<'_>) -> bool {
+        if let Action::Named(name) = case.action {
+            return self.rules.allow.iter().any(|rule| rule.covers_named(case.tool, name));
+        }
+        self.judge(case, &Taint::Clean).decision == Decision::Allow
     }
 
     fn judge_fetch(&self, tool: &str, url: &Url, taint: &Taint) -> Verdict {
         let about = |rule: &&Rule| rule.covers_tool(tool, Kind::Fetch) || rule.covers_address(url);
-        if let Some(verdict) = self.forbidden(about) {
+        if let Some(verdict) = self.decide_by_rule_or_bypass(about) {
             return verdict;
         }
-        let host = url.host_str().unwrap_or("an address without a host");
+        let host = url.host_str().unwrap_or("an address without a host").to_owned();
         let grants = Rule::parse(&format!("WebFetch(domain:{host})")).into_iter().collect();
+        let reason = Reason::ReachesHost { host };
         if let Taint::From(origin) = taint {
             let named = self.rules.allow.iter().find(|rule| rule.names_host(url));
             return match named {
                 Some(rule) => Verdict::by_rule(Decision::Allow, rule),
-                None => Verdict::ask(format!(
-                    "it reaches {host} while words from {origin} are in the context"
-                ))
-                .granting(grants),
+                None => Verdict::ask(reason.tainted(origin)).granting(grants),
             };
         }
         match self.rules.allow.iter().find(about) {
             Some(rule) => Verdict::by_rule(Decision::Allow, rule),
-            None => Verdict::ask(format!("it reaches {host}")).granting(grants),
+            None => Verdict::ask(reason).granting(grants),
         }
     }
 
@@ -310,49 +241,44 @@ impl Policy {
     fn judge_browse(&self, tool: &str, first: &Url, taint: &Taint) -> Verdict {
         let about =
             |rule: &&Rule| rule.covers_tool(tool, Kind::Fetch) || rule.covers_address(first);
-        if let Some(verdict) = self.forbidden(about) {
+        if let Some(verdict) = self.decide_by_rule_or_bypass(about) {
             return verdict;
         }
         if let Taint::From(origin) = taint {
-            return Verdict::ask(format!(
-                "the web researcher may open any host while words from {origin} are in the context"
-            ));
+            return Verdict::ask(Reason::ReachesAnyHost.tainted(origin));
         }
         let allowing = self.rules.allow.iter().find(|rule| rule.covers_tool(tool, Kind::Fetch));
         if let Some(rule) = allowing {
             return Verdict::by_rule(Decision::Allow, rule);
         }
         let grants = Rule::parse(tool).into_iter().collect();
-        Verdict::ask("the web researcher may open any host").granting(grants)
+        Verdict::ask(Reason::ReachesAnyHost).granting(grants)
     }
 
     fn judge_inner(&self, tool: &str, taint: &Taint) -> Verdict {
         let about = |rule: &&Rule| rule.covers_tool(tool, Kind::Inner);
-        if let Some(verdict) = self.forbidden(about) {
+        if let Some(verdict) = self.decide_by_rule_or_bypass(about) {
             return verdict;
         }
         if !tool.starts_with("mcp_") {
-            return Verdict::allow("it touches nothing outside the session");
+            return Verdict::allow(Reason::SessionOnly);
         }
         let grants = Rule::parse(tool).into_iter().collect();
         if let Taint::From(origin) = taint {
             // A page may send through a server as it may to a host: only to one the user has named.
             return match self.rules.allow.iter().find(|rule| rule.names_server(tool)) {
                 Some(rule) => Verdict::by_rule(Decision::Allow, rule),
-                None => Verdict::ask(format!(
-                    "a server is told something while words from {origin} are in the context"
-                ))
-                .granting(grants),
+                None => Verdict::ask(Reason::SendsToServer.tainted(origin)).granting(grants),
             };
         }
         match self.rules.allow.iter().find(about) {
             Some(rule) => Verdict::by_rule(Decision::Allow, rule),
-            None => Verdict::ask("what a server's tool does is not known").granting(grants),
+            None => Verdict::ask(Reason::UnknownServerTool).granting(grants),
         }
     }
 
-    /// What deny rules, ask rules and bypass say, before anything else is looked at.
-    fn forbidden(&self, about: impl Fn(&&Rule) -> bool) -> Option<Verdict> {
+    /// What deny rules, then bypass mode, then ask rules decide, before anything else is looked at.
+    fn decide_by_rule_or_bypass(&self, about: impl Fn(&&Rule) -> bool) -> Option<Verdict> {
         if let Some(rule) = self.rules.deny.iter().find(&about) {
             return Some(Verdict::by_rule(Decision::Deny, rule));
         }
@@ -363,7 +289,7 @@ impl Policy {
     }
 
     fn bypassed() -> Verdict {
-        Verdict::allow("nothing is asked in this mode").reaching(Reach::Everything)
+        Verdict::allow(Reason::BypassMode).reaching(Reach::Everything)
     }
 
     /// How far a process may reach at most, on this machine.
@@ -375,13 +301,5 @@ impl Policy {
     }
 }
 
-/// The wider of two reaches.
-fn widest(one: Reach, other: Reach) -> Reach {
-    let rank = |reach| match reach {
-        Reach::ReadOnly => 0,
-        Reach::Workspace => 1,
-        Reach::Network => 2,
-        Reach::Everything => 3,
-    };
-    if rank(other) > rank(one) { other } else { one }
-}
+#[cfg(test)]
+mod tests;

@@ -104,6 +104,8 @@ impl Unclear {
 
 /// Reads a command line.
 pub fn parse(text: &str) -> Result<Script, Unclear> {
+    #[cfg(test)]
+    crate::counted::count(|counts| counts.parses += 1);
     parse_at(text, 0)
 }
 

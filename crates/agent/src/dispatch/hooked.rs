@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use base::protocol::Scope;
 use base::transcript::{Call, CallInput, CallResult, Outcome, Piece};
 use base::{Block, Event};
-use guard::{Action, Decision, Taint, Verdict};
+use guard::{Action, Decision, Reason, Verdict};
 use tools::registry::AnyCall;
 use tools::{ToolError, claude};
 
@@ -52,8 +52,7 @@ impl Dispatch<'_> {
         let ruling = self.hooks.permission(told, &verdict.grants, self.cancel).await;
         course.asked += began.elapsed();
         // Nothing lasts of a yes to a question that no hook may answer.
-        let counts = ruling.decision == Some(Decision::Allow)
-            && self.yields(&meant.call.name, &heard.actions, &verdict);
+        let counts = ruling.decision == Some(Decision::Allow) && may_be_answered_by_hook(&verdict);
         let heard = self.heed(meant, heard, (Occasion::PermissionRequest, &ruling), course).await?;
         let verdict = self.verdict(&meant.call, &heard.actions, &heard.wishes).await;
         if counts && verdict.decision == Decision::Allow {
@@ -99,7 +98,7 @@ impl Dispatch<'_> {
             self.live.look_for_cage().await;
         }
         let verdict = self.live.policy().decide(&call.name, actions, &self.taint);
-        wishes.iter().fold(verdict, |verdict, wish| self.weigh(&call.name, actions, verdict, wish))
+        wishes.iter().fold(verdict, weigh)
     }
 
     /// Keeps what hooks want to hold beyond a call they were right to allow.
@@ -134,39 +133,6 @@ impl Dispatch<'_> {
         ready.actions(self.workspace).map_err(failed)
     }
 
-    /// A verdict with what hooks want. They may forbid anything and ask about anything; what they allow is not
-    /// asked, unless it is asked about every time, by a rule, or because of what was read.
-    fn weigh(&self, tool: &str, actions: &[Action], mut verdict: Verdict, wish: &Wish) -> Verdict {
-        let may_lift = wish.occasion == Occasion::PermissionRequest || verdict.rule.is_none();
-        match wish.decision {
-            Decision::Deny => {
-                verdict.decision = Decision::Deny;
-                verdict.reason = format!("a hook said no: {}", wish.reason);
-            }
-            Decision::Ask if verdict.decision == Decision::Allow => {
-                verdict.decision = Decision::Ask;
-                verdict.reason = format!("a hook wants it asked about: {}", wish.reason);
-                verdict.grants.clear();
-            }
-            Decision::Allow if may_lift && self.yields(tool, actions, &verdict) => {
-                verdict.decision = Decision::Allow;
-            }
-            Decision::Ask | Decision::Allow => {}
-        }
-        verdict
-    }
-
-    /// Whether a question gives way to a hook's yes: one that a lasting yes would lift, and that is not asked
-    /// because of words nobody vouches for.
-    fn yields(&self, tool: &str, actions: &[Action], verdict: &Verdict) -> bool {
-        let is_usual = || {
-            let policy = self.live.policy();
-            self.taint == Taint::Clean
-                || policy.decide(tool, actions, &Taint::Clean).reason == verdict.reason
-        };
-        verdict.decision == Decision::Ask && !verdict.grants.is_empty() && is_usual()
-    }
-
     /// Lets hooks see what came of a call, and speak to the model about it.
     pub(super) async fn after(
         &self,
@@ -195,6 +161,38 @@ impl Dispatch<'_> {
     }
 }
 
+/// A verdict with what hooks want. They may forbid anything and ask about anything; what they allow is not asked,
+/// unless it is asked about every time, by a rule, or because of what was read.
+fn weigh(mut verdict: Verdict, wish: &Wish) -> Verdict {
+    let may_lift = wish.occasion == Occasion::PermissionRequest || verdict.rule().is_none();
+    let message = || wish.reason.clone();
+    match wish.decision {
+        Decision::Deny => {
+            verdict.decision = Decision::Deny;
+            verdict.reason = Reason::DeniedByHook { message: message() };
+            verdict.also.clear();
+        }
+        Decision::Ask if verdict.decision == Decision::Allow => {
+            verdict.decision = Decision::Ask;
+            verdict.reason = Reason::AskedByHook { message: message() };
+            verdict.grants.clear();
+        }
+        Decision::Allow if may_lift && may_be_answered_by_hook(&verdict) => {
+            verdict.decision = Decision::Allow;
+        }
+        Decision::Ask | Decision::Allow => {}
+    }
+    verdict
+}
+
+/// Whether a hook's yes answers a question: one that a lasting yes would lift, and none of whose reasons is untrusted
+/// content in the context.
+fn may_be_answered_by_hook(verdict: &Verdict) -> bool {
+    verdict.decision == Decision::Ask
+        && !verdict.grants.is_empty()
+        && !verdict.asks_because_of_taint()
+}
+
 impl Course {
     fn hear(&mut self, occasion: Occasion, ruling: &Ruling) {
         self.told.extend(ruling.context.iter().map(|text| fragment(occasion, text)));
@@ -209,6 +207,46 @@ impl Course {
                 Cow::Owned(Call { input, ..call.clone() })
             }
             None => Cow::Borrowed(call),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::slice;
+
+    use base::protocol::Mode;
+    use guard::policy::CageState;
+    use guard::{Fence, Policy, Rules, Taint};
+
+    use super::*;
+
+    /// What becomes of a call that does `actions` when a hook says yes.
+    fn decision_after_yes(actions: &[Action], occasion: Occasion, taint: &Taint) -> Decision {
+        let (rules, mode, bounds) = (Rules::default(), Mode::Default, Vec::new());
+        let fence = Fence::new(std::path::Path::new("/"), &[], std::path::Path::new("/")).unwrap();
+        let policy = Policy { rules, mode, fence, cage: CageState::Works, bounds };
+        let verdict = policy.decide("download", actions, taint);
+        assert_eq!(verdict.decision, Decision::Ask);
+        let (decision, reason) = (Decision::Allow, String::new());
+        weigh(verdict, &Wish { occasion, decision, reason }).decision
+    }
+
+    #[test]
+    fn a_hook_answers_usual_questions_and_none_because_of_taint() {
+        let fetch = Action::Fetch("https://example.com".parse().unwrap());
+        let path = std::path::PathBuf::from("/srv/new/file");
+        let edit = Action::Edit(guard::Spot { asked: path.clone(), real: path, inside: true });
+        let tainted = Taint::From("a page".to_owned());
+        for occasion in [Occasion::PreToolUse, Occasion::PermissionRequest] {
+            let after = |actions: &[Action], taint| decision_after_yes(actions, occasion, taint);
+            assert_eq!(after(slice::from_ref(&fetch), &Taint::Clean), Decision::Allow);
+            assert_eq!(after(slice::from_ref(&fetch), &tainted), Decision::Ask);
+            // It changes a file, which taint has nothing to do with: the reason that comes first.
+            assert_eq!(after(slice::from_ref(&edit), &tainted), Decision::Allow);
+            let both = [edit.clone(), fetch.clone()];
+            assert_eq!(after(&both, &Taint::Clean), Decision::Allow);
+            assert_eq!(after(&both, &tainted), Decision::Ask);
         }
     }
 }

@@ -123,7 +123,10 @@ impl Filling<'_> {
             Action::Run { command: line.text.clone(), folder: folder.clone(), uncaged: false };
         let verdict = policy.decide("bash", &[action], &self.taint);
         if verdict.decision != Decision::Allow {
-            return Err(FillError::Refused { command: command(), reason: verdict.reason });
+            return Err(FillError::Refused {
+                command: command(),
+                reason: verdict.reason.to_string(),
+            });
         }
         let env = workspace.command_env();
         let env = env.with(self.variables.environment()).with(line.values.clone());

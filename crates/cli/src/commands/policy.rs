@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use base::protocol::Mode;
 use clap::{Subcommand, ValueEnum};
-use guard::policy::{CageState, Part, Standing};
+use guard::policy::{BlamedPart, CageState, Part, PartVerdict};
 use guard::rule::{Collected, Extra};
-use guard::{Cage, Decision, Fence, Policy, Reach, Rule, Taint, Verdict};
+use guard::{Cage, Decision, Fence, Policy, Reach, Reason, Rule, Taint};
 use serde::Serialize;
 
 use crate::app::App;
@@ -139,12 +139,16 @@ struct Answer {
     mode: Mode,
     decision: &'static str,
     reason: String,
+    /// The same reason as a value: its `kind`, and what it is about.
+    cause: Reason,
+    /// Further reasons for the same decision.
+    also: Vec<Reason>,
     rule: Option<String>,
     reach: &'static str,
     parts: Vec<PartAnswer>,
     grants: Vec<String>,
-    /// What made it ask.
-    risky: Vec<String>,
+    /// The parts of the call that make it ask.
+    blame: Vec<BlamedAnswer>,
 }
 
 #[derive(Debug, Serialize)]
@@ -154,23 +158,32 @@ struct PartAnswer {
     detail: Option<String>,
 }
 
+/// A part to blame, with where it is in the command, in bytes.
+#[derive(Debug, Serialize)]
+struct BlamedAnswer {
+    text: String,
+    start: Option<usize>,
+    end: Option<usize>,
+}
+
 impl Answer {
     fn of(policy: &Policy, text: &str, taint: &Taint) -> Result<Self, Failure> {
         let call = Call::parse(text, &policy.fence)?;
         let verdict = policy.decide(&call.tool, &call.actions, taint);
         let parts = call.command().and_then(|line| policy.parts(line).ok()).unwrap_or_default();
-        let Verdict { decision, reason, rule, grants, reach, risky } = verdict;
         Ok(Self {
             action: text.to_owned(),
             tool: call.tool,
             mode: policy.mode,
-            decision: decision_name(decision),
-            reason,
-            rule: rule.as_ref().map(Rule::to_string),
-            reach: reach_name(reach),
+            decision: decision_name(verdict.decision),
+            reason: verdict.reason.to_string(),
+            rule: verdict.rule().map(Rule::to_string),
+            cause: verdict.reason,
+            also: verdict.also,
+            reach: reach_name(verdict.reach),
             parts: parts.into_iter().map(PartAnswer::from).collect(),
-            grants: grants.iter().map(Rule::to_string).collect(),
-            risky,
+            grants: verdict.grants.iter().map(Rule::to_string).collect(),
+            blame: verdict.blame.into_iter().map(BlamedAnswer::from).collect(),
         })
     }
 
@@ -184,6 +197,7 @@ impl Answer {
             let detail = detail.as_ref().map(|it| format!(": {it}")).unwrap_or_default();
             rows.push(format!("part: {text}  ({standing}{detail})"));
         }
+        rows.extend(self.also.iter().map(|reason| format!("also: {reason}")));
         rows.extend(self.grants.iter().map(|rule| format!("would be allowed by: {rule}")));
         render::lines(rows)
     }
@@ -191,12 +205,19 @@ impl Answer {
 
 impl From<Part> for PartAnswer {
     fn from(part: Part) -> Self {
-        let (standing, detail) = match part.standing {
-            Standing::ReadOnly => ("only reads", None),
-            Standing::Allowed(rule) => ("allowed", Some(rule.to_string())),
-            Standing::Open(why) => ("open", Some(why)),
+        let (standing, detail) = match part.verdict {
+            PartVerdict::ReadOnly => ("only reads", None),
+            PartVerdict::AllowedBy(rule) => ("allowed", Some(rule.to_string())),
+            PartVerdict::NeedsApproval(reason) => ("open", Some(reason.to_string())),
         };
         Self { text: part.text, standing, detail }
+    }
+}
+
+impl From<BlamedPart> for BlamedAnswer {
+    fn from(part: BlamedPart) -> Self {
+        let (start, end) = part.span.map(|span| (span.start, span.end)).unzip();
+        Self { text: part.text, start, end }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `caiman policy`: decisions explained, and held against expectations.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::home::Home;
 
@@ -56,6 +56,38 @@ fn explain_takes_files_addresses_flags_and_prints_json() {
     let done = home.run(&["policy", "explain", "WebFetch(nonsense)"]);
     assert_eq!(done.code, 1);
     assert!(done.err.contains("not an address"), "{}", done.err);
+}
+
+#[test]
+fn explain_gives_a_script_the_kind_of_the_reason_and_the_part_to_blame() {
+    let home = home();
+    let explain = |args: &[&str]| -> Value {
+        let args: Vec<&str> =
+            ["-C", "work", "policy", "explain", "--json"].iter().chain(args).copied().collect();
+        serde_json::from_str(&home.run(&args).out).unwrap()
+    };
+    let answer = explain(&["ls && rm x"]);
+    assert_eq!(answer["cause"]["kind"], "not_read_only", "{answer}");
+    assert_eq!(answer["cause"]["part"], "rm x", "{answer}");
+    assert_eq!(answer["blame"][0], json!({ "text": "rm x", "start": 6, "end": 10 }), "{answer}");
+
+    let answer = explain(&["git push"]);
+    let rule = json!({ "kind": "rule", "rule": "Bash(git push:*)", "list": "ask" });
+    assert_eq!(answer["cause"], rule, "{answer}");
+
+    let answer = explain(&["WebFetch(https://docs.rs)", "--taint", "a page"]);
+    let inner = json!({ "kind": "reaches_host", "host": "docs.rs" });
+    let tainted = json!({ "kind": "tainted", "origin": "a page", "inner": inner });
+    assert_eq!(answer["cause"], tainted, "{answer}");
+
+    let answer = explain(&["Edit(a)", "--mode", "plan"]);
+    assert_eq!(answer["cause"]["kind"], "denied_by_mode", "{answer}");
+    assert_eq!(answer["cause"]["mode"], "plan", "{answer}");
+    assert_eq!(answer["cause"]["inner"]["path"], "a", "{answer}");
+
+    let answer = explain(&["ls >> /etc/x; cat ~/.ssh/id"]);
+    assert_eq!(answer["also"][0]["kind"], "outside_workspace", "{answer}");
+    assert_eq!(answer["also"][1]["kind"], "may_hold_secrets", "{answer}");
 }
 
 #[test]

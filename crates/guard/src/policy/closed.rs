@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 
-use super::Policy;
+use super::{Judge, Policy};
 use crate::fence::Spot;
 use crate::protect;
 use crate::rule::{Kind, Rule};
@@ -40,10 +40,35 @@ impl Policy {
     /// What below a folder a deny rule keeps from being read. Without such rules nothing is looked at. Links
     /// are not followed.
     pub fn closed_below(&self, folder: &Path, depth: Depth) -> Closed {
+        self.judge().closed_below(folder, depth)
+    }
+
+    /// Files below a folder that hold secrets for a program's environment, such as `.env`, and that no rule of the
+    /// user's opens. The folders nearest to the top are looked at first, so that a limit cuts off what is deepest. Links
+    /// are not followed.
+    pub fn environment_files(&self, folder: &Path) -> Closed {
+        self.judge().environment_files(folder)
+    }
+
+    /// Whether there is any deny rule about files.
+    pub fn closes_some(&self) -> bool {
+        self.judge().closes_some()
+    }
+
+    /// Whether a deny rule keeps a place from being read.
+    pub fn closes(&self, spot: &Spot) -> bool {
+        self.judge().closes(spot)
+    }
+}
+
+impl Judge<'_> {
+    pub(super) fn closed_below(&self, folder: &Path, depth: Depth) -> Closed {
         let mut closed = Closed::default();
         if !self.closes_some() {
             return closed;
         }
+        #[cfg(test)]
+        crate::counted::count(|counts| counts.walks += 1);
         let walk = WalkBuilder::new(folder)
             .standard_filters(depth == Depth::Visible)
             .follow_links(false)
@@ -68,10 +93,7 @@ impl Policy {
         closed
     }
 
-    /// Files below a folder that hold secrets for a program's environment, such as `.env`, and that no rule of the
-    /// user's opens. The folders nearest to the top are looked at first, so that a limit cuts off what is deepest. Links
-    /// are not followed.
-    pub fn environment_files(&self, folder: &Path) -> Closed {
+    fn environment_files(&self, folder: &Path) -> Closed {
         let mut closed = Closed::default();
         let mut folders = VecDeque::from([folder.to_owned()]);
         let mut count = 0;
@@ -99,13 +121,11 @@ impl Policy {
         closed
     }
 
-    /// Whether there is any deny rule about files.
-    pub fn closes_some(&self) -> bool {
+    fn closes_some(&self) -> bool {
         self.rules.deny.iter().any(Rule::is_about_files)
     }
 
-    /// Whether a deny rule keeps a place from being read.
-    pub fn closes(&self, spot: &Spot) -> bool {
+    fn closes(&self, spot: &Spot) -> bool {
         self.rules.deny.iter().any(|rule| self.forbids(rule, Kind::Read, spot))
     }
 }

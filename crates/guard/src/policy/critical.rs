@@ -2,10 +2,10 @@
 
 use std::path::{Component, Path};
 
-use super::Policy;
+use super::Judge;
 use super::denials::{may_hide_commands, may_run_operands};
+use super::line::{Known, Line};
 use super::paths::{Folders, is_temporary};
-use super::run::{Known, Line};
 use crate::shell::{self, Meaning, Simple, Word};
 
 /// Folders of the system whose own folders belong to it as well.
@@ -37,37 +37,47 @@ const DEEP_SYSTEM: &[&str] = &[
 /// Programs that delete what they are given.
 const DELETES: &[&str] = &["rm", "rmdir", "shred", "unlink"];
 
-impl Policy {
-    /// What a critical `rm` or `rmdir` of the line would delete.
-    pub(super) fn critical(&self, line: &Line<'_>, known: Option<&Known<'_>>) -> Option<String> {
-        let Some(known) = known else {
-            return self.critical_fragment(line.command);
+impl Judge<'_> {
+    /// What a critical delete of the line would delete, and the command that does it if that is known.
+    pub(super) fn critical<'l>(&self, line: &'l Line<'_>) -> Option<(String, Option<&'l Simple>)> {
+        let Ok(known) = &line.parsed else {
+            return self.critical_fragment(&line.command).map(|target| (target, None));
         };
-        if may_hide_commands(known.script)
-            && let Some(target) = self.critical_fragment(line.command)
-        {
-            return Some(target);
+        let commands = known.script.all_commands();
+        let moves = commands.iter().copied().any(changes_folder);
+        let found: Vec<(String, &Simple)> = commands
+            .into_iter()
+            .filter_map(|command| Some((self.deleted_by(command, known, moves)?, command)))
+            .collect();
+        // The command that deletes, not a wrapper around it.
+        let own = found.iter().position(|(_, command)| deletes(command)).unwrap_or_default();
+        if let Some((target, command)) = found.into_iter().nth(own) {
+            return Some((target, Some(command)));
         }
-        let moves = known.script.all_commands().into_iter().any(changes_folder);
-        known.script.all_commands().into_iter().find_map(|command| {
-            let is_unknown =
-                command.program().is_none() && command.words.iter().any(is_recursive_option);
-            if deletes(command) && moves && command.words.iter().any(is_recursive_option) {
-                return command.words.last().map(|word| word.raw.clone());
-            }
-            if deletes(command) || is_unknown {
-                return self.deleted(&command.words, known);
-            }
-            if command.program_name() == Some("find") {
-                return self.found_and_deleted(command, known);
-            }
-            // An unknown program may run the rest of its words.
-            let start = command.words.iter().skip(1).position(|it| {
-                it.plain().is_some_and(|it| DELETES.contains(&it.rsplit('/').next().unwrap_or(it)))
-            })?;
-            let runs = may_run_operands(command) && command.read_only().is_err();
-            runs.then(|| self.deleted(&command.words[start + 1..], known)).flatten()
-        })
+        let may_hide = may_hide_commands(&known.script);
+        let hidden = may_hide.then(|| self.critical_fragment(&line.command)).flatten();
+        hidden.map(|target| (target, None))
+    }
+
+    /// What a command would delete that is critical; `moves` if another command of the line changes the folder.
+    fn deleted_by(&self, command: &Simple, known: &Known, moves: bool) -> Option<String> {
+        let is_unknown =
+            command.program().is_none() && command.words.iter().any(is_recursive_option);
+        if deletes(command) && moves && command.words.iter().any(is_recursive_option) {
+            return command.words.last().map(|word| word.raw.clone());
+        }
+        if deletes(command) || is_unknown {
+            return self.deleted(&command.words, known);
+        }
+        if command.program_name() == Some("find") {
+            return self.found_and_deleted(command, known);
+        }
+        // An unknown program may run the rest of its words.
+        let start = command.words.iter().skip(1).position(|it| {
+            it.plain().is_some_and(|it| DELETES.contains(&it.rsplit('/').next().unwrap_or(it)))
+        })?;
+        let runs = may_run_operands(command) && command.read_only().is_err();
+        runs.then(|| self.deleted(&command.words[start + 1..], known)).flatten()
     }
 
     /// A critical operand in any piece of a line that may be a command. What a recursive delete gets from an expansion
@@ -87,7 +97,7 @@ impl Policy {
     }
 
     /// The first critical operand of a command that deletes.
-    fn deleted(&self, words: &[Word], known: &Known<'_>) -> Option<String> {
+    fn deleted(&self, words: &[Word], known: &Known) -> Option<String> {
         let is_recursive = words.iter().any(is_recursive_option);
         let is_critical = |word: &&Word| match &word.meaning {
             // A variable may have any of the values that the line gives it.
@@ -110,7 +120,7 @@ impl Policy {
 
     /// The first critical start point of a `find` that deletes what it finds. A test by name or age is enough for the
     /// workspace, but not for the system.
-    fn found_and_deleted(&self, command: &Simple, known: &Known<'_>) -> Option<String> {
+    fn found_and_deleted(&self, command: &Simple, known: &Known) -> Option<String> {
         const TESTS: &[&str] = &[
             "-name",
             "-iname",
@@ -142,7 +152,7 @@ impl Policy {
         let is_critical = |text: &str| {
             let whole = self.is_critical(text, &known.folders);
             let is_inside = || {
-                let spots = known.folders.locate(text, &self.fence).unwrap_or_default();
+                let spots = known.folders.locate(text, self.fence).unwrap_or_default();
                 spots.iter().all(|spot| spot.inside)
             };
             whole && !(is_tested && is_inside())
@@ -162,7 +172,7 @@ impl Policy {
 
     /// Whether a word of unknown value may be a critical folder: a variable if the line gives it such a value,
     /// anything else (the output of a command, words of `xargs`) if the folder would go with all below it.
-    fn may_be_critical(&self, word: &Word, known: &Known<'_>, is_recursive: bool) -> bool {
+    fn may_be_critical(&self, word: &Word, known: &Known, is_recursive: bool) -> bool {
         let Some(name) = word.variable() else {
             return is_recursive || word.raw.starts_with('~');
         };
@@ -183,7 +193,7 @@ impl Policy {
             return false;
         }
         let base = before_wildcard(text);
-        let Some(spots) = folders.locate(&base, &self.fence) else {
+        let Some(spots) = folders.locate(&base, self.fence) else {
             return matches!(base.as_str(), "." | "..") || base.starts_with("../");
         };
         let home = self.fence.home();

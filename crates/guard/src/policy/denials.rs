@@ -2,7 +2,7 @@
 //! command inside one.
 
 use super::program_options::running_texts;
-use crate::shell::{self, Script, Simple, Unclear, Word};
+use crate::shell::{self, Script, Simple, Word};
 
 /// Programs whose words are never a command to run, so that a denied word among them is only a word.
 const RUNS_NO_OPERAND: &[&str] = &[
@@ -51,10 +51,9 @@ pub(super) fn texts(line: &str, script: Option<&Script>) -> Vec<String> {
     all
 }
 
-/// Whether a line may run a command that no text of it shows: it is not understood, which program or git subcommand
-/// runs is not known, or it evaluates text.
-pub(super) fn hides_commands(parsed: &Result<Script, Unclear>) -> bool {
-    let Ok(script) = parsed else { return true };
+/// Whether a line may run a command that no text of it shows: which program or git subcommand runs is not known, or
+/// it evaluates text.
+pub(super) fn hides_commands(script: &Script) -> bool {
     let is_hidden = |command: &&Simple| match command.program_name() {
         None => !command.words.is_empty(),
         Some("git") => {

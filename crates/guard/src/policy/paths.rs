@@ -101,6 +101,8 @@ pub(super) struct Named {
 
 /// The places that a command's arguments name.
 pub(super) fn named(command: &Simple, folders: &Folders, fence: &Fence) -> Named {
+    #[cfg(test)]
+    crate::counted::count(|counts| counts.lookups += 1);
     let mut all = Named::default();
     for word in command.arguments() {
         let texts = match &word.meaning {

@@ -5,34 +5,34 @@ use std::path::{Path, PathBuf};
 
 use base::protocol::Mode;
 
-use super::{Decision, Policy, Verdict};
+use super::{Decision, Judge, Reason, Verdict};
 use crate::action::Taint;
-use crate::fence::Spot;
+use crate::fence::{Fence, Spot};
 use crate::protect;
 use crate::rule::{Kind, Reading, Rule, Source};
 
-impl Policy {
+impl Judge<'_> {
     pub(super) fn judge_read(&self, tool: &str, spot: &Spot) -> Verdict {
         let about = |rule: &&Rule| {
             rule.covers_tool(tool, Kind::Read) || self.forbids(rule, Kind::Read, spot)
         };
-        if let Some(verdict) = self.forbidden(about) {
+        if let Some(verdict) = self.decide_by_rule_or_bypass(about) {
             return verdict;
         }
-        let name = self.fence.name(spot);
-        let grants = || grant("Read", spot, self);
+        let path = self.fence.name(spot);
+        let grants = || grant("Read", spot, self.fence);
         if self.is_secret(spot) {
             return match self.allows_secret(spot) {
                 Some(rule) => Verdict::by_rule(Decision::Allow, rule),
-                None => Verdict::ask(format!("{name} may hold secrets")).granting(grants()),
+                None => Verdict::ask(Reason::MayHoldSecrets { path }).granting(grants()),
             };
         }
         if spot.inside {
-            return Verdict::allow("it reads inside the workspace");
+            return Verdict::allow(Reason::ReadsWorkspace);
         }
         match self.rules.allow.iter().find(|rule| self.permits(rule, Kind::Read, spot)) {
             Some(rule) => Verdict::by_rule(Decision::Allow, rule),
-            None => Verdict::ask(format!("{name} is outside the workspace")).granting(grants()),
+            None => Verdict::ask(Reason::OutsideWorkspace { path }).granting(grants()),
         }
     }
 
@@ -47,28 +47,27 @@ impl Policy {
             return Verdict::by_rule(Decision::Deny, rule);
         }
         if self.mode == Mode::Plan {
-            return Verdict::deny("nothing is changed while planning");
+            let path = self.fence.name(spot);
+            return Verdict::deny(Reason::EditsFile { path }.denied_by(self.mode));
         }
         // Reading is no change: only rules about changes ask here.
         let asks = |rule: &&Rule| {
             rule.covers_tool(tool, Kind::Edit) || self.forbids(rule, Kind::Edit, spot)
         };
-        if let Some(verdict) = self.forbidden(asks) {
+        if let Some(verdict) = self.decide_by_rule_or_bypass(asks) {
             return verdict;
         }
-        let name = self.fence.name(spot);
+        let path = self.fence.name(spot);
         if self.is_protected(spot) {
-            return Verdict::ask(format!("{name} decides what runs later"));
+            return Verdict::ask(Reason::ProtectedPath { path });
         }
         if has_other_names(&spot.real) {
-            return Verdict::ask(format!("{name} has another name elsewhere (a hard link)"));
+            return Verdict::ask(Reason::HardLink { path });
         }
         if let Taint::From(origin) = taint
             && self.is_persistent(spot)
         {
-            let why =
-                format!("others obey {name} later, and words from {origin} are in the context");
-            return Verdict::ask(why);
+            return Verdict::ask(Reason::PersistentPath { path }.tainted(origin));
         }
         let covers_all = |rule: &&Rule| spot.inside && rule.covers_tool(tool, Kind::Edit);
         let allowing = self.rules.allow.iter();
@@ -79,23 +78,23 @@ impl Policy {
         if let Some(rule) = rule {
             return Verdict::by_rule(Decision::Allow, rule);
         }
-        let grants = grant("Edit", spot, self);
+        let grants = grant("Edit", spot, self.fence);
         if !spot.inside {
-            return Verdict::ask(format!("{name} is outside the workspace")).granting(grants);
+            return Verdict::ask(Reason::OutsideWorkspace { path }).granting(grants);
         }
         if self.mode == Mode::AcceptEdits {
-            return Verdict::allow("it changes a file of the workspace");
+            return Verdict::allow(Reason::EditsWorkspace);
         }
-        Verdict::ask(format!("it changes {name}")).granting(grants)
+        Verdict::ask(Reason::EditsFile { path }).granting(grants)
     }
 
     /// Whether a rule that denies or asks is about doing this to a place.
     pub(super) fn forbids(&self, rule: &Rule, kind: Kind, spot: &Spot) -> bool {
-        rule.covers_place(kind, spot, &self.fence, Reading::Wide)
+        rule.covers_place(kind, spot, self.fence, Reading::Wide)
     }
 
     fn permits(&self, rule: &Rule, kind: Kind, spot: &Spot) -> bool {
-        rule.covers_place(kind, spot, &self.fence, Reading::Narrow)
+        rule.covers_place(kind, spot, self.fence, Reading::Narrow)
     }
 
     pub(super) fn is_secret(&self, spot: &Spot) -> bool {
@@ -132,7 +131,7 @@ impl Policy {
 }
 
 /// The rule for just this file.
-fn grant(verb: &str, spot: &Spot, policy: &Policy) -> Vec<Rule> {
+fn grant(verb: &str, spot: &Spot, fence: &Fence) -> Vec<Rule> {
     let escaped = |path: &Path| {
         let mut text = String::new();
         for letter in path.to_string_lossy().chars() {
@@ -144,7 +143,7 @@ fn grant(verb: &str, spot: &Spot, policy: &Policy) -> Vec<Rule> {
         text
     };
     // A bare name would float to any depth.
-    let text = match spot.asked.strip_prefix(policy.fence.folder()) {
+    let text = match spot.asked.strip_prefix(fence.folder()) {
         Ok(below) if spot.inside && below.as_os_str().is_empty() => return Vec::new(),
         Ok(below) if spot.inside => format!("{verb}(./{})", escaped(below)),
         Ok(_) | Err(_) => format!("{verb}(/{})", escaped(&spot.real)),

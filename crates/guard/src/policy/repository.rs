@@ -3,14 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Policy;
+use super::Judge;
+use super::line::Known;
 use super::paths::Folders;
-use super::run::Known;
 use crate::shell::Simple;
 
-impl Policy {
+impl Judge<'_> {
     /// A git command of the line that may read another repository than the session's.
-    pub(super) fn foreign_repository<'k>(&self, known: &Known<'k>) -> Option<&'k Simple> {
+    pub(super) fn foreign_repository<'k>(&self, known: &'k Known) -> Option<&'k Simple> {
         let own: Vec<Option<PathBuf>> =
             self.fence.roots().iter().map(|root| discover(root)).collect();
         let is_foreign = |command: &&Simple| {
@@ -37,7 +37,7 @@ impl Policy {
             }
             if text == "-C" {
                 let target = words.next()?.plain()?;
-                let spots = Folders::Known(folders).locate(target, &self.fence)?;
+                let spots = Folders::Known(folders).locate(target, self.fence)?;
                 folders = spots.into_iter().map(|spot| spot.real).collect();
             }
         }

@@ -2,119 +2,89 @@
 
 use base::protocol::Mode;
 
-use super::paths::{self, Folders};
+use super::line::{Known, Line};
+use super::part::{PartVerdict, line_grants};
 use super::program_options::running_word;
-use super::{CageState, Decision, Policy, Verdict, denials, grants};
+use super::verdict::BlamedPart;
+use super::{CageState, Decision, Judge, Reason, Verdict, blame, denials};
 use crate::action::Taint;
 use crate::cage::Reach;
 use crate::fence::Spot;
 use crate::rule::{Kind, Rule};
-use crate::shell::{self, Assurance, Direction, Script, Simple, Unclear, Wrap};
+use crate::shell::{Direction, Simple, Unclear};
 
-/// A command line to judge.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'a> {
-    pub(super) tool: &'a str,
-    pub(super) command: &'a str,
-    pub(super) folder: &'a Spot,
-    pub(super) uncaged: bool,
-}
-
-/// One part of a line, and how it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// The part, as it was written.
-    pub text: String,
-    /// How it stands.
-    pub standing: Standing,
-}
-
-/// How a part of a line stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
-    /// It only reads.
-    ReadOnly,
-    /// A rule allows it.
-    Allowed(Rule),
-    /// Neither; this is what it may do.
-    Open(String),
-}
-
-/// What is known of a line before it is judged.
-pub(super) struct Known<'a> {
-    pub(super) script: &'a Script,
-    pub(super) folders: Folders,
-}
-
-impl Policy {
-    /// The parts of a command line, each with how it stands; an error if it is not understood.
-    pub fn parts(&self, command: &str) -> Result<Vec<Part>, Unclear> {
-        let script = shell::parse(command)?;
-        Ok(script.commands.iter().map(|it| self.part(it)).collect())
-    }
-
+impl Judge<'_> {
     pub(super) fn judge_run(&self, line: &Line<'_>, taint: &Taint) -> Verdict {
-        let parsed = shell::parse(line.command);
-        let script = parsed.as_ref().ok();
-        let known = script.map(|script| Known {
-            script,
-            folders: Folders::of(script, &line.folder.real, &self.fence),
-        });
-        let mut verdict = self.judge_parsed(line, &parsed, known.as_ref(), taint);
-        verdict.risky = self.risky(line, known.as_ref(), taint, &verdict);
+        let mut verdict = self.judge_line(line, taint);
+        if line.uncaged {
+            verdict.blame.clear();
+        }
+        if verdict.blame.is_empty() {
+            verdict = verdict.blaming([blame::whole(&line.command)]);
+        }
         verdict
     }
 
-    fn judge_parsed(
-        &self,
-        line: &Line<'_>,
-        parsed: &Result<Script, Unclear>,
-        known: Option<&Known<'_>>,
-        taint: &Taint,
-    ) -> Verdict {
-        let script = known.map(|known| known.script);
-        let texts = denials::texts(line.command, script);
-        if let Some(verdict) = self.denied(line.tool, &texts, known) {
-            return verdict;
+    fn judge_line(&self, line: &Line<'_>, taint: &Taint) -> Verdict {
+        let known = line.parsed.as_ref().ok();
+        let texts = denials::texts(&line.command, known.map(|known| &known.script));
+        if let Some((rule, _)) = self.find_rule(&self.rules.deny, line, &texts) {
+            return Verdict::by_rule(Decision::Deny, rule);
         }
-        if let Some(target) = self.critical(line, known) {
+        if let Some((target, command)) = self.critical(line) {
             let reach =
                 if self.mode == Mode::Bypass { Reach::Everything } else { Reach::Workspace };
-            return Verdict::ask(format!("it deletes {target}")).reaching(self.reach(reach));
+            let parts = command.map(|command| line.blame(command)).unwrap_or_default();
+            let verdict = Verdict::ask(Reason::DeletesCritical { target });
+            return verdict.blaming(parts).reaching(self.reach(reach));
         }
         if self.mode == Mode::Bypass {
             let is_ruled = self.rules.deny.iter().any(|rule| rule.command().is_some());
-            if is_ruled && denials::hides_commands(parsed) {
-                let why =
-                    "which commands it runs is only known when it runs, and a rule denies some";
-                return Verdict::ask(why).reaching(Reach::Everything);
+            if is_ruled && known.is_none_or(|known| denials::hides_commands(&known.script)) {
+                return Verdict::ask(Reason::HiddenCommands).reaching(Reach::Everything);
             }
             return Self::bypassed();
         }
-        let standing = self.standing(line, parsed, known, taint);
-        match self.asked(line.tool, &texts, known) {
-            Some(asked) if standing.decision != Decision::Deny => asked.reaching(standing.reach),
-            Some(_) | None => standing,
+
+        let verdict = self.judge_without_rules_that_ask(line, taint);
+        match self.find_rule(&self.rules.ask, line, &texts) {
+            Some((rule, parts)) if verdict.decision != Decision::Deny => {
+                let asked = Verdict::by_rule(Decision::Ask, rule).blaming(parts);
+                asked.blaming(verdict.blame).reaching(verdict.reach)
+            }
+            Some(_) | None => verdict,
         }
     }
 
-    /// What a deny rule says: about the tool, any command of the line, or a place it names.
-    fn denied(&self, tool: &str, texts: &[String], known: Option<&Known<'_>>) -> Option<Verdict> {
-        let deny = &self.rules.deny;
-        let rule = find_command(deny, tool, texts);
-        let rule = rule.or_else(|| self.find_place(deny, known?));
-        rule.map(|rule| Verdict::by_rule(Decision::Deny, rule))
+    /// A rule among `rules` about the tool, any command of the line, or a place it names; with the parts it is about.
+    fn find_rule<'r>(
+        &self,
+        rules: &'r [Rule],
+        line: &Line<'_>,
+        texts: &[String],
+    ) -> Option<(&'r Rule, Vec<BlamedPart>)> {
+        let Some(rule) = find_command(rules, line.tool, texts) else {
+            return self.find_place(rules, line);
+        };
+        let mut parts = Vec::new();
+        if let (Some(pattern), Ok(known)) = (rule.command(), &line.parsed) {
+            for command in known.script.all_commands() {
+                let texts = [command.text(), command.plain_text(), command.bare_text()];
+                if texts.iter().any(|text| pattern.matches(text)) {
+                    parts.extend(line.blame(command));
+                }
+            }
+        }
+        Some((rule, parts))
     }
 
-    fn asked(&self, tool: &str, texts: &[String], known: Option<&Known<'_>>) -> Option<Verdict> {
-        let ask = &self.rules.ask;
-        let rule = find_command(ask, tool, texts);
-        let rule = rule.or_else(|| self.find_place(ask, known?));
-        rule.map(|rule| Verdict::by_rule(Decision::Ask, rule))
-    }
-
-    /// A rule among `rules` about a place that the line reads or writes.
-    fn find_place<'r>(&self, rules: &'r [Rule], known: &Known<'_>) -> Option<&'r Rule> {
+    /// A rule among `rules` about a place that the line reads or writes, with the part that names it.
+    fn find_place<'r>(
+        &self,
+        rules: &'r [Rule],
+        line: &Line<'_>,
+    ) -> Option<(&'r Rule, Vec<BlamedPart>)> {
+        let known = line.parsed.as_ref().ok()?;
         if !rules.iter().any(Rule::is_about_files) {
             return None;
         }
@@ -128,248 +98,157 @@ impl Policy {
                 Direction::Out => &[Kind::Edit, Kind::Read],
             };
             let text = redirect.target.plain().unwrap_or(&redirect.target.raw);
-            let spots = known.folders.locate(text, &self.fence).unwrap_or_default();
+            let spots = known.folders.locate(text, self.fence).unwrap_or_default();
             if let Some(rule) = spots.iter().find_map(|spot| hit(spot, kinds)) {
-                return Some(rule);
+                let part = blame::word_in(&line.command, &redirect.target);
+                return Some((rule, part.into_iter().collect()));
             }
         }
-        for command in known.script.all_commands() {
+        for (command, named) in known.commands(self.fence) {
             if matches!(command.program_name(), Some("echo" | "printf" | ":" | "true" | "false")) {
                 continue;
             }
             let writes = command.read_only().is_err();
             let kinds: &[Kind] = if writes { &[Kind::Read, Kind::Edit] } else { &[Kind::Read] };
-            let named = paths::named(command, &known.folders, &self.fence);
             // A folder's name stands for what a rule says of the files inside.
             let inside = |spot: &Spot| Spot {
                 asked: spot.asked.join("…"),
                 real: spot.real.join("…"),
                 inside: spot.inside,
             };
-            let rule = named
-                .spots
-                .iter()
-                .find_map(|spot| hit(spot, kinds).or_else(|| hit(&inside(spot), kinds)));
-            if rule.is_some() {
-                return rule;
+            let mut spots = named().spots.iter();
+            let rule =
+                spots.find_map(|spot| hit(spot, kinds).or_else(|| hit(&inside(spot), kinds)));
+            if let Some(rule) = rule {
+                return Some((rule, line.blame(command)));
             }
         }
         None
     }
 
-    /// How a line stands when no rule forbids it or asks about it.
-    fn standing(
-        &self,
-        line: &Line<'_>,
-        parsed: &Result<Script, Unclear>,
-        known: Option<&Known<'_>>,
-        taint: &Taint,
-    ) -> Verdict {
+    /// What becomes of a line when no rule denies it or asks about it.
+    fn judge_without_rules_that_ask(&self, line: &Line<'_>, taint: &Taint) -> Verdict {
         let planning = self.mode == Mode::Plan;
         if line.uncaged {
             return if planning {
-                Verdict::deny("nothing runs outside the sandbox while planning")
+                Verdict::deny(Reason::OutsideSandbox.denied_by(self.mode))
             } else {
-                Verdict::ask("it asks to run outside the sandbox").reaching(Reach::Everything)
+                Verdict::ask(Reason::OutsideSandbox).reaching(Reach::Everything)
             };
         }
         let reach = self.reach(if planning { Reach::ReadOnly } else { Reach::Workspace });
-        let known = match (parsed, known) {
-            (Ok(_), Some(known)) => known,
-            (Err(unclear), _) => return self.unclear(line, unclear, taint).reaching(reach),
-            (Ok(_), None) => return Verdict::ask("it is not understood").reaching(reach),
+        let known = match &line.parsed {
+            Ok(known) => known,
+            Err(unclear) => return self.judge_unparsable(line, unclear, taint).reaching(reach),
         };
-        let verdict = self.commands_standing(line, known, taint);
-        let touched = self.redirects_standing(line.tool, known, taint).into_iter();
-        touched.chain(self.secrets_standing(known)).fold(verdict, Verdict::and)
+        let redirects = known.script.all_redirects().into_iter().filter_map(|redirect| {
+            let verdict = self.judge_redirect(line.tool, redirect, known, taint)?;
+            Some(verdict.blaming(blame::word_in(&line.command, &redirect.target)))
+        });
+        let reads = known.commands(self.fence).filter_map(|(command, named)| {
+            let verdict = self.judge_paths(command, named, known)?;
+            Some(verdict.blaming(line.blame(command)))
+        });
+        redirects.chain(reads).fold(self.judge_commands(line, known, taint), Verdict::and)
     }
 
-    /// A line nobody can look into: only a rule for all commands or for just this line allows it, and
-    /// only where the cage holds it.
-    fn unclear(&self, line: &Line<'_>, unclear: &Unclear, taint: &Taint) -> Verdict {
-        let all = self.rules.allow.iter().find(|rule| {
-            rule.covers_tool(line.tool, Kind::Run) || is_this_line(rule, line.command)
-        });
+    /// A line that nobody can look into: only a rule for all commands or for just this line allows it, and with
+    /// untrusted content in the context only where the sandbox holds it.
+    fn judge_unparsable(&self, line: &Line<'_>, unclear: &Unclear, taint: &Taint) -> Verdict {
         let caged = self.cage == CageState::Works;
-        match (all, self.mode) {
-            (Some(rule), Mode::Default | Mode::AcceptEdits | Mode::DontAsk)
-                if caged || *taint == Taint::Clean =>
-            {
-                Verdict::by_rule(Decision::Allow, rule)
-            }
-            (_, Mode::Plan) if !caged => {
-                Verdict::deny(format!("{unclear}, and nothing is changed while planning"))
-            }
+        let reason = Reason::Unparsable { detail: unclear.0.clone() };
+        let ask = |reason| {
+            let grant = Rule::exact_command(&line.command);
+            Verdict::ask(reason).granting(grant.into_iter().collect())
+        };
+        match (self.rule_for_line(line), self.mode) {
+            (Some(rule), Mode::Default | Mode::AcceptEdits | Mode::DontAsk) => match taint {
+                Taint::From(origin) if !caged => ask(reason.tainted(origin)),
+                Taint::From(_) | Taint::Clean => Verdict::by_rule(Decision::Allow, rule),
+            },
+            (_, Mode::Plan) if !caged => Verdict::deny(reason.denied_by(self.mode)),
             (_, Mode::Default | Mode::AcceptEdits | Mode::DontAsk | Mode::Plan | Mode::Bypass) => {
-                let grant = Rule::exact_command(line.command);
-                Verdict::ask(unclear.to_string()).granting(grant.into_iter().collect())
+                ask(reason)
             }
         }
     }
 
-    pub(super) fn commands_standing(
-        &self,
-        line: &Line<'_>,
-        known: &Known<'_>,
-        taint: &Taint,
-    ) -> Verdict {
+    fn judge_commands(&self, line: &Line<'_>, known: &Known, taint: &Taint) -> Verdict {
         let caged = self.cage == CageState::Works;
-        let not_read_only = match self.read_only(known) {
-            Ok(()) => {
-                let reach = self.reach(Reach::ReadOnly);
-                return Verdict::allow("it only reads").reaching(reach);
-            }
-            Err(why) => why,
+        let Err(not_read_only) = self.check_read_only(known) else {
+            return Verdict::allow(Reason::OnlyReads).reaching(self.reach(Reach::ReadOnly));
         };
         if self.mode == Mode::Plan {
             return if caged {
-                Verdict::allow("it runs where nothing can be changed").reaching(Reach::ReadOnly)
+                Verdict::allow(Reason::ReadOnlySandbox).reaching(Reach::ReadOnly)
             } else {
-                Verdict::deny(format!("{not_read_only}, and nothing is changed while planning"))
+                Verdict::deny(not_read_only.denied_by(self.mode))
             };
         }
+
+        let commands = &known.script.commands;
+        let parts: Vec<PartVerdict> = commands.iter().map(|it| self.judge_part(it)).collect();
+        let open = commands.iter().zip(&parts).filter(|(_, part)| part.needs_approval());
+        let open: Vec<BlamedPart> = open.flat_map(|(command, _)| line.blame(command)).collect();
         let reach = self.reach(Reach::Workspace);
-        if let Taint::From(origin) = taint {
-            let tainted = |what: &str| {
-                let why = format!("{what} while words from {origin} are in the context");
-                Verdict::ask(why).reaching(reach)
-            };
-            if !caged {
-                return tainted("it runs without a sandbox");
-            }
-            if self.names_persistent(known) {
-                return tainted("it touches what others obey later");
-            }
-            let running = known.script.all_commands().into_iter().find_map(running_word);
-            if let Some(word) = running {
-                return tainted(&format!("`{word}` may run another program"));
-            }
+        if let Taint::From(origin) = taint
+            && let Some((reason, command)) = self.find_risk_of_taint(known)
+        {
+            let parts = command.map(|command| line.blame(command)).unwrap_or_default();
+            let verdict = Verdict::ask(reason.tainted(origin)).blaming(open);
+            return verdict.blaming(parts).reaching(reach);
         }
-        if let Some(rule) = self.allowing(line, known.script) {
-            return Verdict::by_rule(Decision::Allow, &rule).reaching(reach);
+        if let Some(rule) = self.find_allowing(line, &known.script, &parts) {
+            return Verdict::by_rule(Decision::Allow, rule).reaching(reach);
         }
         if self.mode == Mode::AcceptEdits && caged && *taint == Taint::Clean {
-            return Verdict::allow("the sandbox keeps it inside the workspace").reaching(reach);
+            return Verdict::allow(Reason::WorkspaceSandbox).reaching(reach);
         }
-        let open = known.script.commands.iter().find_map(|it| match self.part(it).standing {
-            Standing::Open(why) => Some(why),
-            Standing::ReadOnly | Standing::Allowed(_) => None,
-        });
-        let mut why = open.unwrap_or(not_read_only);
+        let grants = line_grants(line, &known.script, &parts);
+        let first = parts.into_iter().find_map(PartVerdict::into_reason);
+        let mut reason = first.unwrap_or(not_read_only);
         if let (Mode::AcceptEdits, Taint::From(origin)) = (self.mode, taint) {
             // A page that says "run this" must not find it run.
-            why = format!("{why}, while words from {origin} are in the context");
+            reason = reason.tainted(origin);
         }
-        Verdict::ask(why).granting(self.line_grants(line, known.script)).reaching(reach)
+        Verdict::ask(reason).blaming(open).granting(grants).reaching(reach)
+    }
+
+    /// What a line that does more than read must not do unasked while untrusted content is in the context, with the
+    /// command to blame.
+    fn find_risk_of_taint<'k>(&self, known: &'k Known) -> Option<(Reason, Option<&'k Simple>)> {
+        if self.cage == CageState::Missing {
+            return Some((Reason::NoSandbox, None));
+        }
+        if let Some(command) = self.find_persistent(known) {
+            return Some((Reason::TouchesPersistentPath, Some(command)));
+        }
+        known.script.all_commands().into_iter().find_map(|command| {
+            let word = running_word(command)?.to_owned();
+            Some((Reason::MayRunProgram { word }, Some(command)))
+        })
     }
 
     /// Whether a line runs without a question because it only reads; why not, if it does not.
-    fn read_only(&self, known: &Known<'_>) -> Result<(), String> {
-        let assurance = known.script.read_only().map_err(|why| why.to_string())?;
+    fn check_read_only(&self, known: &Known) -> Result<(), Reason> {
+        let assurance = known
+            .script
+            .read_only()
+            .map_err(|why| Reason::NotReadOnly { detail: why.to_string(), part: None })?;
         if !self.suffices(assurance) {
-            return Err("it only reads, but there is no sandbox that would make sure".to_owned());
+            return Err(Reason::NoSandboxToEnforce { part: None });
         }
         match self.foreign_repository(known) {
-            Some(command) => Err(format!("`{}` reads another repository", command.text())),
+            Some(command) => Err(Reason::OtherRepository { part: command.text() }),
             None => Ok(()),
         }
     }
 
-    /// Whether a command with this assurance may run unasked on this machine.
-    fn suffices(&self, assurance: Assurance) -> bool {
-        match assurance {
-            Assurance::Inert => true,
-            Assurance::Checked | Assurance::Sandboxed => self.cage == CageState::Works,
-        }
-    }
-
-    /// The rule that allows a line: one for all commands, one for just this line, or one for each part
-    /// (the first is told).
-    fn allowing(&self, line: &Line<'_>, script: &Script) -> Option<Rule> {
-        let whole = |rule: &&Rule| {
-            rule.covers_tool(line.tool, Kind::Run) || is_this_line(rule, line.command)
-        };
-        if let Some(rule) = self.rules.allow.iter().find(whole) {
-            return Some(rule.clone());
-        }
-        if !script.hazards.is_empty() || sets_odd_variable(script) {
-            return None;
-        }
-        let mut first = None;
-        for command in &script.commands {
-            match self.part(command).standing {
-                Standing::ReadOnly => {}
-                Standing::Allowed(rule) => first = first.or(Some(rule)),
-                Standing::Open(_) => return None,
-            }
-        }
-        // Without any rule, something about the line as a whole made it more than a reader.
-        first
-    }
-
-    pub(super) fn part(&self, command: &Simple) -> Part {
-        let text = command.text();
-        let standing = match (command.read_only(), self.covering(command)) {
-            (Ok(assurance), _) if self.suffices(assurance) => Standing::ReadOnly,
-            (Ok(_) | Err(_), Some(rule)) => Standing::Allowed(rule.clone()),
-            (Ok(_), None) => Standing::Open(
-                "it only reads, but there is no sandbox that would make sure".to_owned(),
-            ),
-            (Err(why), None) => Standing::Open(why.to_string()),
-        };
-        Part { text, standing }
-    }
-
-    /// A rule that allows one command, itself or by what it runs.
-    fn covering(&self, command: &Simple) -> Option<&Rule> {
-        if sets_odd_variable_for(command) {
-            return None;
-        }
-        let (text, plain) = (command.text(), command.plain_text());
-        let exact_only = needs_exact_rule(command);
-        let direct = self.rules.allow.iter().find(|rule| {
-            rule.command().is_some_and(|pattern| {
-                (pattern.is_exact() || !exact_only)
-                    && (pattern.matches(&text) || pattern.matches(&plain))
-            })
-        });
-        direct.or_else(|| {
-            let wrapped = command.wraps.as_ref()?;
-            match wrapped.wrap {
-                Wrap::Transparent | Wrap::Reparsed => self.covering_all(&wrapped.inner),
-                Wrap::AppendsWords | Wrap::PerFile | Wrap::ChangesContext => None,
-            }
+    /// An allow rule for all commands, or for just this line.
+    pub(super) fn rule_for_line(&self, line: &Line<'_>) -> Option<&Rule> {
+        self.rules.allow.iter().find(|rule| {
+            rule.covers_tool(line.tool, Kind::Run) || is_this_line(rule, &line.command)
         })
-    }
-
-    fn covering_all(&self, script: &Script) -> Option<&Rule> {
-        if !script.hazards.is_empty() || sets_odd_variable(script) {
-            return None;
-        }
-        let mut first = None;
-        for command in &script.commands {
-            if !command.read_only().is_ok_and(|it| self.suffices(it)) {
-                let rule = self.covering(command)?;
-                first = first.or(Some(rule));
-            }
-        }
-        first
-    }
-
-    fn line_grants(&self, line: &Line<'_>, script: &Script) -> Vec<Rule> {
-        let open = |it: &&Simple| matches!(self.part(it).standing, Standing::Open(_));
-        let whole = || Rule::exact_command(line.command).into_iter().collect();
-        let odd = sets_odd_variable(script) || !script.hazards.is_empty();
-        let mut rules: Vec<Rule> = Vec::new();
-        for command in script.commands.iter().filter(open) {
-            let odd = sets_odd_variable_for(command);
-            match grants::for_command(command).filter(|_| !odd && !needs_exact_rule(command)) {
-                Some(rule) if !rules.contains(&rule) => rules.push(rule),
-                Some(_) => {}
-                None => return whole(),
-            }
-        }
-        if odd || rules.is_empty() || rules.len() > super::MOST_GRANTS { whole() } else { rules }
     }
 }
 
@@ -382,32 +261,6 @@ fn find_command<'r>(rules: &'r [Rule], tool: &str, texts: &[String]) -> Option<&
     rules.iter().find(about)
 }
 
-/// Whether a line sets a variable that may change what its commands do.
-fn sets_odd_variable(script: &Script) -> bool {
-    script.assignments.iter().any(|it| !shell::is_harmless_in_shell(&it.name))
-}
-
-/// Whether a variable is set for one command that may change what it does.
-fn sets_odd_variable_for(command: &Simple) -> bool {
-    command.assignments.iter().any(|it| !shell::is_harmless_for_programs(it))
-}
-
 fn is_this_line(rule: &Rule, line: &str) -> bool {
     rule.command().is_some_and(|pattern| pattern.is_exact() && pattern.matches(line.trim()))
-}
-
-/// Commands that a rule with `*` never covers: it would cover anything they run or delete. Behind a word of unknown
-/// value such an action may hide.
-fn needs_exact_rule(command: &Simple) -> bool {
-    match command.program_name() {
-        Some("watch" | "setsid" | "ionice" | "flock") => true,
-        Some("find" | "fd" | "fdfind") => command.arguments().iter().any(|it| {
-            let acts = ["-exec", "-ok", "-delete", "-fprint", "-fls"];
-            match it.plain() {
-                Some(text) => acts.iter().any(|act| text.starts_with(act)),
-                None => it.may_be_option(),
-            }
-        }),
-        Some(_) | None => false,
-    }
 }

@@ -5,37 +5,27 @@ use std::path::{Path, PathBuf};
 use base::protocol::Mode;
 
 use super::closed;
-use super::paths::{self, Folders, is_temporary};
-use super::run::Known;
-use super::{CageState, Decision, Policy, Verdict};
+use super::line::Known;
+use super::paths::{Folders, Named, is_temporary};
+use super::{CageState, Decision, Judge, Reason, Verdict};
 use crate::action::Taint;
 use crate::fence::Spot;
 use crate::rule::Rule;
 use crate::shell::{self, Direction, Meaning, Redirect, Simple};
 
-impl Policy {
-    /// What is said about the files that redirects name.
-    pub(super) fn redirects_standing(
-        &self,
-        tool: &str,
-        known: &Known<'_>,
-        taint: &Taint,
-    ) -> Vec<Verdict> {
-        let all = known.script.all_redirects().into_iter();
-        all.filter_map(|redirect| self.redirect_standing(tool, redirect, known, taint)).collect()
-    }
-
-    pub(super) fn redirect_standing(
+impl Judge<'_> {
+    /// What is said about the file that a redirect names.
+    pub(super) fn judge_redirect(
         &self,
         tool: &str,
         redirect: &Redirect,
-        known: &Known<'_>,
+        known: &Known,
         taint: &Taint,
     ) -> Option<Verdict> {
         let caged = self.cage == CageState::Works;
-        let raw = &redirect.target.raw;
+        let target = || redirect.target.raw.clone();
         if shell::is_network(&redirect.target) {
-            return Some(Verdict::ask(format!("{raw} is a connection")));
+            return Some(Verdict::ask(Reason::OpensConnection { target: target() }));
         }
         let text = match &redirect.target.meaning {
             Meaning::Plain(text) if is_terminal(text) => return None,
@@ -53,15 +43,11 @@ impl Policy {
                 return None;
             }
             Meaning::Pattern(_) | Meaning::Number | Meaning::Anchored(_) | Meaning::Unknown(_) => {
-                return Some(Verdict::ask(format!(
-                    "the target of `{raw}` is only known when the command runs"
-                )));
+                return Some(Verdict::ask(Reason::UnknownTarget { target: target() }));
             }
         };
-        let Some(spots) = known.folders.locate(text, &self.fence) else {
-            return Some(Verdict::ask(format!(
-                "the folder of `{raw}` is only known when the command runs"
-            )));
+        let Some(spots) = known.folders.locate(text, self.fence) else {
+            return Some(Verdict::ask(Reason::UnknownFolder { target: target() }));
         };
         let mut verdicts = spots.iter().filter_map(|spot| match redirect.direction {
             Direction::In if is_system(&spot.real) => None,
@@ -80,21 +66,23 @@ impl Policy {
         Some(verdicts.fold(first, Verdict::and))
     }
 
-    /// What is said about secrets, and other people's places, that a line names.
-    pub(super) fn secrets_standing(&self, known: &Known<'_>) -> Option<Verdict> {
-        known.script.all_commands().into_iter().find_map(|it| self.reads_standing(it, known))
-    }
-
-    pub(super) fn reads_standing(&self, command: &Simple, known: &Known<'_>) -> Option<Verdict> {
-        let named = paths::named(command, &known.folders, &self.fence);
+    /// What is said about secrets, and other people's places, that a command of a line names.
+    pub(super) fn judge_paths<'k>(
+        &self,
+        command: &Simple,
+        named: impl Fn() -> &'k Named,
+        known: &Known,
+    ) -> Option<Verdict> {
         let reads = command.read_only().is_ok();
         let name = command.program_name().unwrap_or_default();
         if reads && !opens_files(name) {
             return None;
         }
+        let named = named();
         let secret = |spot: &&Spot| self.is_secret(spot) && self.allows_secret(spot).is_none();
         if let Some(spot) = named.spots.iter().find(secret) {
-            return Some(Verdict::ask(format!("{} may hold secrets", self.fence.name(spot))));
+            let path = self.fence.name(spot);
+            return Some(Verdict::ask(Reason::MayHoldSecrets { path }));
         }
         // What does more than read has been asked about, or the cage holds it.
         if !reads {
@@ -110,9 +98,9 @@ impl Policy {
             return Some(verdict);
         }
         if named.unknown && (self.has_file_rules() || self.cage == CageState::Missing) {
-            return Some(Verdict::ask("which files it reads is only known when the command runs"));
+            return Some(Verdict::ask(Reason::UnknownFiles));
         }
-        self.closed_standing(command, &named.spots, known)
+        self.judge_folders(command, &named.spots, known)
     }
 
     /// Whether a deny or ask rule is about files.
@@ -121,12 +109,7 @@ impl Policy {
     }
 
     /// A reader that goes through folders meets the files a rule closes.
-    fn closed_standing(
-        &self,
-        command: &Simple,
-        spots: &[Spot],
-        known: &Known<'_>,
-    ) -> Option<Verdict> {
+    fn judge_folders(&self, command: &Simple, spots: &[Spot], known: &Known) -> Option<Verdict> {
         let depth = closed::reading_depth(command)?;
         let mut folders: Vec<&Path> =
             spots.iter().map(|spot| spot.real.as_path()).filter(|path| path.is_dir()).collect();
@@ -139,26 +122,25 @@ impl Policy {
         for folder in folders {
             let found = self.closed_below(folder, depth);
             if let Some(place) = found.places.first() {
-                let name = place.strip_prefix(self.fence.folder()).unwrap_or(place).display();
-                let why = format!(
-                    "it would also read {name}, which a rule forbids; name the files to read"
-                );
-                return Some(Verdict::ask(why));
+                let path = place.strip_prefix(self.fence.folder()).unwrap_or(place);
+                let path = path.display().to_string();
+                return Some(Verdict::ask(Reason::ReadsDeniedFile { path }));
             }
             if found.cut_short {
-                let why = "it reads too many files to tell whether a rule forbids one";
-                return Some(Verdict::ask(why));
+                return Some(Verdict::ask(Reason::TooManyFiles));
             }
         }
         None
     }
 
-    /// Whether a command that does more than read names a place that others obey later.
-    pub(super) fn names_persistent(&self, known: &Known<'_>) -> bool {
-        known.script.all_commands().into_iter().filter(|it| it.read_only().is_err()).any(|it| {
-            let named = paths::named(it, &known.folders, &self.fence);
-            named.spots.iter().any(|spot| self.is_persistent(spot))
-        })
+    /// A command that does more than read and names a place that others obey later.
+    pub(super) fn find_persistent<'k>(&self, known: &'k Known) -> Option<&'k Simple> {
+        let writing = known.script.all_commands();
+        let index = known.commands(self.fence).position(|(command, named)| {
+            command.read_only().is_err()
+                && named().spots.iter().any(|spot| self.is_persistent(spot))
+        })?;
+        writing.get(index).copied()
     }
 }
 

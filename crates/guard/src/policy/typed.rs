@@ -5,10 +5,11 @@
 
 use base::protocol::Mode;
 
-use super::run::Line;
-use super::{Decision, Policy, Verdict};
+use super::line::Line;
+use super::{Decision, Judge, Reason, Verdict, blame};
 use crate::action::{JobText, Taint};
 use crate::cage::Reach;
+use crate::fence::Fence;
 use crate::rule::{Kind, Rule};
 use crate::shell;
 
@@ -56,47 +57,67 @@ const INTERRUPT: &str = "\u{3}";
 /// The end-of-input key.
 const END_OF_INPUT: &str = "\u{4}";
 
-impl Policy {
-    pub(super) fn judge_typed(&self, tool: &str, typed: &JobText, taint: &Taint) -> Verdict {
+impl Judge<'_> {
+    pub(super) fn judge_typed(
+        &self,
+        tool: &str,
+        typed: &JobText,
+        lines: &[Line<'_>],
+        taint: &Taint,
+    ) -> Verdict {
         let about = |rule: &&Rule| rule.covers_tool(tool, Kind::Run);
         let deny = self.rules.deny.iter().find(about);
         if let Some(rule) = deny {
             return Verdict::by_rule(Decision::Deny, rule);
         }
         if typed.is_key() {
-            return Verdict::allow("it types no command").reaching(typed.reach);
+            return Verdict::allow(Reason::TypesNoCommand).reaching(typed.reach);
         }
-        let pieces = typed.pieces();
-        let mut judged = pieces.iter().map(|piece| self.judge_piece(typed, piece, taint));
-        let ruled = |verdict: &Verdict| {
+        let judged: Vec<Verdict> =
+            lines.iter().map(|line| self.judge_piece(typed, line, taint)).collect();
+        typed.blaming(self.judge_text(tool, typed, (lines, judged), taint))
+    }
+
+    /// What becomes of a text whose pieces have been judged.
+    fn judge_text(
+        &self,
+        tool: &str,
+        typed: &JobText,
+        (lines, judged): (&[Line<'_>], Vec<Verdict>),
+        taint: &Taint,
+    ) -> Verdict {
+        let ruled = |verdict: &&Verdict| {
             verdict.decision == Decision::Deny
-                || verdict.rule.is_some() && verdict.decision == Decision::Ask
+                || verdict.rule().is_some() && verdict.decision == Decision::Ask
         };
-        if let Some(verdict) = judged.clone().filter(ruled).max_by_key(|it| it.decision) {
-            return typed.risking(verdict);
+        if let Some(verdict) = judged.iter().filter(ruled).max_by_key(|it| it.decision) {
+            return verdict.clone();
         }
-        if let Some(verdict) = self.judge_unreadable(typed) {
-            return typed.risking(verdict);
+        let is_for_shell = typed.is_for_shell();
+        if is_for_shell && let Some(verdict) = self.judge_unreadable(typed) {
+            return verdict;
         }
         if self.mode == Mode::Bypass {
             // A critical delete is asked about in every mode.
-            let asked = judged.find(|verdict| verdict.decision == Decision::Ask);
-            return typed.risking(asked.unwrap_or_else(Self::bypassed));
+            let asked = judged.into_iter().find(|verdict| verdict.decision == Decision::Ask);
+            return asked.unwrap_or_else(Self::bypassed);
         }
+        let about = |rule: &&Rule| rule.covers_tool(tool, Kind::Run);
         if let Some(rule) = self.rules.ask.iter().find(about) {
-            return typed.risking(Verdict::by_rule(Decision::Ask, rule));
+            return Verdict::by_rule(Decision::Ask, rule);
         }
-        let verdict = self.judge_reach(typed, taint).unwrap_or_else(|| {
-            let all = judged.reduce(Verdict::and);
-            all.unwrap_or_else(|| Verdict::allow("it types no command"))
+        let only_reads = is_for_shell && only_read(lines);
+        let by_reach = self.judge_reach(typed, (is_for_shell, only_reads), taint);
+        let verdict = by_reach.unwrap_or_else(|| {
+            let all = judged.into_iter().reduce(Verdict::and);
+            all.unwrap_or_else(|| Verdict::allow(Reason::TypesNoCommand))
         });
-        typed.risking(verdict.reaching(typed.reach))
+        verdict.reaching(typed.reach)
     }
 
     /// One piece of the text, judged as a command line in the job's folder.
-    fn judge_piece(&self, typed: &JobText, piece: &str, taint: &Taint) -> Verdict {
-        let line = Line { tool: "bash", command: piece, folder: &typed.folder, uncaged: false };
-        let mut verdict = self.judge_run(&line, taint);
+    fn judge_piece(&self, typed: &JobText, line: &Line<'_>, taint: &Taint) -> Verdict {
+        let mut verdict = self.judge_run(line, taint);
         // Rules for the command would not lift the question: earlier text was typed into the same shell.
         if !typed.before.is_empty() {
             verdict.grants.clear();
@@ -107,52 +128,56 @@ impl Policy {
     /// Text of which nobody can tell what the shell will run: control characters edit it, `!` and `^` recall
     /// earlier lines. Rules cannot be held against it.
     fn judge_unreadable(&self, typed: &JobText) -> Option<Verdict> {
-        if !typed.is_for_shell() || !typed.is_unreadable() {
+        if !typed.is_unreadable() {
             return None;
         }
         let about_commands = |rule: &Rule| rule.command().is_some();
-        let why = "it holds characters that edit the line or recall earlier ones, so what runs is not known";
+        let reason = Reason::EditsTypedLine;
         match self.mode {
             Mode::Bypass if self.rules.deny.iter().any(about_commands) => {
-                Some(Verdict::deny(format!("{why}, and deny rules for commands cannot be checked")))
+                Some(Verdict::deny(Reason::UncheckedDenyRules { inner: Box::new(reason) }))
             }
             Mode::Bypass => None,
-            Mode::Plan => {
-                Some(Verdict::deny(format!("{why}, and nothing is changed while planning")))
-            }
-            Mode::Default | Mode::AcceptEdits | Mode::DontAsk => Some(Verdict::ask(why)),
+            Mode::Plan => Some(Verdict::deny(reason.denied_by(self.mode))),
+            Mode::Default | Mode::AcceptEdits | Mode::DontAsk => Some(Verdict::ask(reason)),
         }
     }
 
     /// What the job's reach decides by itself; `None` where the text decides.
-    fn judge_reach(&self, typed: &JobText, taint: &Taint) -> Option<Verdict> {
+    fn judge_reach(
+        &self,
+        typed: &JobText,
+        (is_for_shell, only_reads): (bool, bool),
+        taint: &Taint,
+    ) -> Option<Verdict> {
         let planning = self.mode == Mode::Plan;
         let is_sandboxed = matches!(typed.reach, Reach::ReadOnly | Reach::Workspace);
         if !is_sandboxed {
+            let reason = Reason::JobOutsideSandbox;
             return Some(if planning {
-                Verdict::deny(
-                    "the job runs outside the sandbox, and nothing is changed while planning",
-                )
+                Verdict::deny(reason.denied_by(self.mode))
             } else {
-                Verdict::ask("it types into a job that runs outside the sandbox")
+                Verdict::ask(reason)
             });
         }
-        let only_reads = typed.is_for_shell() && typed.only_reads();
         if planning && typed.reach != Reach::ReadOnly && !only_reads {
-            return Some(Verdict::deny(
-                "the job may change files, and nothing is changed while planning",
-            ));
+            return Some(Verdict::deny(Reason::JobMayWrite.denied_by(self.mode)));
         }
         match taint {
-            Taint::From(origin) if !only_reads => Some(Verdict::ask(format!(
-                "it types into a running job while words from {origin} are in the context"
-            ))),
-            Taint::From(_) | Taint::Clean if typed.is_for_shell() => None,
-            Taint::From(_) | Taint::Clean => {
-                Some(Verdict::allow("the sandbox of the job keeps it inside"))
+            Taint::From(origin) if !only_reads => {
+                Some(Verdict::ask(Reason::TypesIntoJob.tainted(origin)))
             }
+            Taint::From(_) | Taint::Clean if is_for_shell => None,
+            Taint::From(_) | Taint::Clean => Some(Verdict::allow(Reason::JobSandbox)),
         }
     }
+}
+
+/// Whether the job has been given nothing but commands that only read, this text included.
+fn only_read(lines: &[Line<'_>]) -> bool {
+    let reads =
+        |line: &Line<'_>| line.parsed.as_ref().is_ok_and(|known| known.script.read_only().is_ok());
+    lines.iter().all(reads)
 }
 
 impl JobText {
@@ -209,19 +234,15 @@ impl JobText {
             || fresh.lines().any(|line| line.trim_start().starts_with('^'))
     }
 
-    /// Whether the job has been given nothing but commands that only read, this text included.
-    fn only_reads(&self) -> bool {
-        self.pieces()
-            .iter()
-            .all(|piece| shell::parse(piece).is_ok_and(|script| script.read_only().is_ok()))
+    /// The lines that the text may be, analysed.
+    pub(super) fn lines(&self, fence: &Fence) -> Vec<Line<'_>> {
+        let pieces = self.pieces().into_iter();
+        pieces.map(|piece| Line::new("bash", piece, &self.folder, fence)).collect()
     }
 
-    /// Marks the whole text as what the user should look at.
-    fn risking(&self, mut verdict: Verdict) -> Verdict {
-        verdict.risky.clear();
-        if verdict.decision == Decision::Ask {
-            verdict.risky.push(self.text.trim().to_owned());
-        }
-        verdict
+    /// Names the whole text as what the user should look at.
+    fn blaming(&self, mut verdict: Verdict) -> Verdict {
+        verdict.blame.clear();
+        verdict.blaming([blame::whole(&self.text)])
     }
 }

@@ -3,6 +3,7 @@
 
 #[cfg(unix)]
 mod bash;
+mod blame;
 mod cage_den;
 mod cage_escapes;
 mod cage_guarantees;
@@ -22,7 +23,6 @@ mod parsers;
 mod place;
 mod policy;
 mod process;
-mod risky;
 mod room;
 mod rooms;
 mod rules;

@@ -96,7 +96,7 @@ fn what_would_be_asked_is_denied_where_nobody_is_asked() {
     assert_eq!(room.run("ls").decision, Allow);
     let verdict = room.run("rm x");
     assert_eq!(verdict.decision, Deny);
-    assert!(verdict.reason.contains("nobody is asked"), "{}", verdict.reason);
+    assert!(verdict.reason.to_string().contains("nobody is asked"), "{}", verdict.reason);
 }
 
 #[test]
@@ -526,7 +526,7 @@ proptest! {
             looser.rules.allow.push(Rule::parse(more).unwrap());
             let after = looser.decide(tool, std::slice::from_ref(&action), &taint);
             prop_assert!(after.decision <= before.decision, "{action:?} {more}");
-            if before.decision == Deny && before.rule.is_some() {
+            if before.decision == Deny && before.rule().is_some() {
                 prop_assert_eq!(after.decision, Deny);
             }
         }

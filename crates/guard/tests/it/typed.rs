@@ -94,7 +94,7 @@ fn text_for_a_shell_is_asked_about_like_a_command() {
     assert_eq!(judge(&room, text(&room, "sh", "ls\n"), &Taint::Clean).decision, Decision::Allow);
     let verdict = judge(&room, text(&room, "sh", "touch x\n"), &Taint::Clean);
     assert_eq!(verdict.decision, Decision::Ask);
-    assert_eq!(verdict.risky, ["touch x"]);
+    assert_eq!(verdict.blamed_texts(), ["touch x"]);
     let room = Room::new().allow(&["Bash(touch:*)"]);
     let verdict = judge(&room, text(&room, "sh", "touch x\n"), &Taint::Clean);
     assert_eq!(verdict.decision, Decision::Allow);

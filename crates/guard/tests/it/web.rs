@@ -13,7 +13,7 @@ fn a_rule_for_a_host_does_not_allow_the_researcher() {
     let room = Room::new().allow(&["WebFetch(domain:docs.rs)", "WebFetch(domain:*.rs)"]);
     let verdict = research(&room, "https://docs.rs/", &Taint::Clean);
     assert_eq!(verdict.decision, Decision::Ask);
-    assert!(verdict.reason.contains("any host"), "{}", verdict.reason);
+    assert!(verdict.reason.to_string().contains("any host"), "{}", verdict.reason);
     let rules: Vec<String> = verdict.grants.iter().map(ToString::to_string).collect();
     assert_eq!(rules, ["agentic_fetch"]);
 }
@@ -25,7 +25,7 @@ fn its_own_rule_allows_the_researcher_until_the_context_is_tainted() {
         assert_eq!(research(&room, "https://docs.rs/", &Taint::Clean).decision, Decision::Allow);
         let verdict = research(&room, "https://docs.rs/", &tainted());
         assert_eq!(verdict.decision, Decision::Ask, "{rule}");
-        assert!(verdict.reason.contains("any host"), "{}", verdict.reason);
+        assert!(verdict.reason.to_string().contains("any host"), "{}", verdict.reason);
         assert!(verdict.grants.is_empty(), "no rule lifts it");
     }
 }
