@@ -4,7 +4,7 @@
     cargo build --release && python3 scripts/bench.py [--runs 15] [--check] [--json]
 
 Measures, as medians: `--version`; a `run` with a short answer (time to its first request, CPU, peak
-memory); a `run` whose answer is 20,000 deltas (CPU); runs of 60 tool calls (the time from sending
+memory), the same in a git repository of 100,000 files; a `run` whose answer is 20,000 deltas (CPU); runs of 60 tool calls (the time from sending
 the last bytes of an answer to the next request, for a file read and for a sandboxed `true`); a command that prints
 100 MB (peak memory beyond a run that prints nothing). Times of one machine are compared with targets and,
 so that slow machines can be told from slow programs, with starting `/bin/true` in the same run.
@@ -25,8 +25,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DELTAS = 20_000
 TOOL_TURNS = 60
 FLOOD_BYTES = 100_000_000
+REPOSITORY_FILES = 100_000
 TARGETS = {
-    "version_ms": 10, "first_request_ms": 30, "run_cpu_ms": 30, "run_peak_mb": 25, "stream_cpu_ms": 100,
+    "version_ms": 10, "first_request_ms": 30, "git_request_ms": 60, "run_cpu_ms": 30, "run_peak_mb": 25, "stream_cpu_ms": 100,
     "read_turn_ms": 1.5, "true_turn_ms": 5, "flood_more_mb": 20,
 }
 # What the scripted model calls, by the model's name: tool, arguments of its n-th call, how often. No call is
@@ -147,6 +148,23 @@ def run(argv, env, cwd):
     return started, wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
+def make_repository(folder, env):
+    """A repository of so many small files, all committed."""
+    def git(*args):
+        subprocess.run(["git", "-C", folder, "-c", "user.name=bench", "-c", "user.email=bench@localhost", *args],
+                       env=env, check=True, stdout=subprocess.DEVNULL)
+
+    for number in range(REPOSITORY_FILES):
+        if number % 100 == 0:
+            below = os.path.join(folder, f"part{number // 10_000}", f"folder{number // 100}")
+            os.makedirs(below)
+        with open(os.path.join(below, f"file{number}.txt"), "w") as file:
+            file.write(f"{number}\n")
+    git("init", "--quiet", "--initial-branch=main")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "all")
+
+
 def measure(binary, runs):
     server = Server()
     with tempfile.TemporaryDirectory() as home:
@@ -161,15 +179,20 @@ def measure(binary, runs):
         def median(values):
             return statistics.median(values)
 
-        def each(argv):
-            run(argv, env, home)  # warms caches and makes the database
-            return [run(argv, env, home) for _ in range(runs)]
+        def each(argv, folder=home):
+            run(argv, env, folder)  # warms caches and makes the database
+            return [run(argv, env, folder) for _ in range(runs)]
 
         true = each(["/bin/true"])
         version = each([binary, "--version"])
         server.arrived.clear()
         short = each([binary, "run", "--model", "mock/short", "hello"])
         first = [at - taken[0] for at, taken in zip(server.arrived[1:], short)]
+        repository = os.path.join(home, "repository")
+        make_repository(repository, env)
+        server.arrived.clear()
+        in_git = each([binary, "run", "--model", "mock/short", "hello"], repository)
+        git_first = [at - taken[0] for at, taken in zip(server.arrived[1:], in_git)]
         long = each([binary, "run", "--model", "mock/long", "much"])
 
         for number in range(1, TOOL_TURNS + 1):
@@ -190,6 +213,7 @@ def measure(binary, runs):
         "true_ms": median([t[1] for t in true]) * 1e3,
         "version_ms": median([t[1] for t in version]) * 1e3,
         "first_request_ms": median(first) * 1e3,
+        "git_request_ms": median(git_first) * 1e3,
         "run_cpu_ms": median([t[2] for t in short]) * 1e3,
         "run_peak_mb": median([t[3] for t in short]),
         "stream_cpu_ms": median([t[2] for t in long]) * 1e3,

@@ -7,7 +7,7 @@ use base::model::{ModelRef, Money, StopReason, Usage};
 use base::transcript::Call;
 use base::{CallId, Entry, EntryId, EntryKind, Event, Part, SessionId, Timestamp};
 use llm::{Delta, Fold, Opening, Reply, Request, Target};
-use store::{CallKind, CallStatus, Draft, StoreError, UsageRow};
+use store::{Batch, CallKind, CallStatus, Draft, StoreError, UsageRow};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
@@ -304,25 +304,25 @@ impl<'a> Stream<'a> {
             cost,
             duration_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX),
         };
-        let ledger = mind.store.record_usage(row);
         let entry = self.entry(answer.parts, stop, answer.usage);
-        // Asked together, ledger and entry become one transaction.
         if let Some(entry) = &entry {
             let entries = vec![entry.clone()];
-            let append = match stop {
-                StopReason::ToolCalls => mind.store.append_step(session, entries),
+            // The ledger and the entry are one transaction: neither is ever there without the other.
+            let batch = Batch::default().record_usage(row);
+            let batch = match stop {
+                StopReason::ToolCalls => batch.append_step(session, entries),
                 StopReason::Done
                 | StopReason::Length
                 | StopReason::Refusal
                 | StopReason::ContextFull
                 | StopReason::Paused
                 | StopReason::Cancelled
-                | StopReason::Other => mind.store.append(session, entries),
+                | StopReason::Other => batch.append(session, entries),
             };
-            tokio::try_join!(ledger.into_future(), append.into_future())?;
+            mind.store.commit(batch).await?;
             events.publish(Event::Appended { session, entry: entry.clone() });
         } else {
-            ledger.await?;
+            mind.store.record_usage(row).await?;
             if self.journaled {
                 mind.store.journal_take(session).await?;
             }

@@ -24,6 +24,7 @@ use crate::mind::{Mind, Options, Presence, Tools};
 use crate::prompt::{self, Audience, Hints};
 use crate::purse::Purse;
 use crate::skills::{self, Book};
+use crate::surroundings::{STATUS_TIMEOUT, SurroundingsReader};
 use crate::{commands, surroundings, toolset};
 
 /// What is said for the user who wants an interrupted answer to go on.
@@ -225,12 +226,14 @@ impl Session {
         }
         let folder = self.workspace.fence.folder().to_owned();
         let (mind, at) = (self.mind.clone(), folder.clone());
-        // Git may take its time; the files are read beside it.
-        let runtime = tokio::runtime::Handle::current();
-        let looking = tokio::task::spawn_blocking(move || {
-            let git = mind.git(&at);
-            runtime.block_on(surroundings::look(&at, &mind.env, &mind.clock, &git))
-        });
+        // Git runs while the instruction files are read.
+        let reader = SurroundingsReader::start(
+            &folder,
+            &self.mind.env,
+            &self.mind.clock,
+            move || mind.git(&at),
+            STATUS_TIMEOUT,
+        );
         let loaded = self.instructions().clone();
         let hints = Hints {
             audience: match self.mind.presence {
@@ -249,10 +252,7 @@ impl Session {
         for warning in &loaded.warnings {
             self.say_notice(warning);
         }
-        let surroundings = match looking.await {
-            Ok(surroundings) => surroundings,
-            Err(_) => surroundings::without_git(&folder, &self.mind.env, &self.mind.clock),
-        };
+        let surroundings = reader.finish().await;
         let mut segments = prompt::system(&surroundings, &loaded.files, &hints);
         if let (Some(own), Some(first)) = (self.kin.prompt(), segments.first_mut()) {
             *first = own;

@@ -5,12 +5,14 @@ mod git;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use base::{Clock, Env, Timestamp};
 use guard::git::Git as GitRunner;
 use jiff::tz::TimeZone;
 
-pub use git::{Git, Status};
+use git::GitReader;
+pub use git::{Git, STATUS_TIMEOUT, Status};
 
 /// What the lines begin with.
 pub(crate) const FIRST: &str = "Folder: ";
@@ -30,14 +32,38 @@ pub struct Surroundings {
     pub git: Option<Git>,
 }
 
-/// Looks around. It takes as long as `git status` does, a second at the most.
-pub async fn look(folder: &Path, env: &Env, clock: &Clock, git: &GitRunner) -> Surroundings {
-    let git = git::look(folder, git).await;
-    Surroundings { git, ..without_git(folder, env, clock) }
+/// Surroundings of which all is known but the repository's status.
+#[derive(Debug)]
+pub struct SurroundingsReader {
+    known: Surroundings,
+    git: Option<GitReader>,
 }
 
-/// The same without the repository: starts nothing and reads no files.
-pub(crate) fn without_git(folder: &Path, env: &Env, clock: &Clock) -> Surroundings {
+impl SurroundingsReader {
+    /// Reads what files tell, and starts `git status` on another thread. Needs a tokio runtime.
+    pub fn start(
+        folder: &Path,
+        env: &Env,
+        clock: &Clock,
+        runner: impl FnOnce() -> GitRunner + Send + 'static,
+        timeout: Duration,
+    ) -> Self {
+        let git = GitReader::start(folder, runner, timeout);
+        Self { known: without_git(folder, env, clock), git }
+    }
+
+    /// The surroundings, with the status if git has answered within the timeout since the start.
+    pub async fn finish(self) -> Surroundings {
+        let git = match self.git {
+            Some(reader) => Some(reader.finish().await),
+            None => None,
+        };
+        Surroundings { git, ..self.known }
+    }
+}
+
+/// All but the repository: starts nothing and reads no files.
+fn without_git(folder: &Path, env: &Env, clock: &Clock) -> Surroundings {
     let shell = env.get("SHELL").and_then(|path| Path::new(path).file_name()?.to_str());
     Surroundings {
         folder: folder.to_owned(),

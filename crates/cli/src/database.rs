@@ -57,7 +57,8 @@ pub(crate) fn explain(error: StoreError) -> Failure {
         | StoreError::SessionExists(_)
         | StoreError::EntryExists { .. }
         | StoreError::TooLarge { .. }
-        | StoreError::TooMuch { .. } => Kind::User,
+        | StoreError::TooMuch { .. }
+        | StoreError::KeyTooLong { .. } => Kind::User,
         StoreError::Place { .. }
         | StoreError::Folder { .. }
         | StoreError::Denied { .. }

@@ -11,6 +11,7 @@
 //! | [`door`] | what a face is given: the mind, opened when it is needed, and what comes before |
 //! | [`commands`] | one file a command |
 //! | [`failure`] | an error on its way out: kind, exit code, hints |
+//! | [`log`] | the log file |
 //! | [`render`] | the only writer to the terminal |
 
 mod app;
@@ -21,6 +22,7 @@ mod database;
 mod disk;
 mod door;
 mod failure;
+mod log;
 mod outside;
 mod render;
 mod wiring;

@@ -24,7 +24,7 @@ use crate::app::App;
 use crate::catalog::{self, Current};
 use crate::commands::run;
 use crate::failure::{Failure, Kind};
-use crate::outside;
+use crate::{log, outside};
 
 /// A runtime for one command. One thread: it mostly waits.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
@@ -116,6 +116,7 @@ pub(crate) fn mind(
     catalog: Current,
     presence: Presence,
 ) -> Mind {
+    log::start(&app.paths, &app.env, &app.clock, &settings.options);
     // A command of the model's must not read our memory; where the system refuses, the cage still holds.
     drop(guard::process::harden());
     // What a killed process left of its errands on the web.

@@ -212,6 +212,7 @@ impl fmt::Debug for Cage {
     }
 }
 
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "for Linux's sandbox"))]
 impl Stage {
     const ALL: [Self; 5] =
         [Self::Namespace, Self::Mounts, Self::Privileges, Self::Landlock, Self::Filter];

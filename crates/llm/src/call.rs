@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::HttpExchange;
 use tokio::time::{timeout, timeout_at};
 
 use crate::delta::Delta;
@@ -102,8 +103,10 @@ impl Caller {
     async fn attempt(&self, target: &Target, mut prepared: Prepared) -> Result<Reply, Error> {
         let client = self.http.client(&prepared.url, &target.network)?;
         self.signer.authorize(&client, &mut prepared, target).await?;
-        let response = send(&client, target, prepared).await?;
-        let mut reply = Reply::received(target, response)?;
+        let (method, url) = (prepared.method.as_str(), &prepared.url);
+        let exchange = HttpExchange::start(method, &http::address(url), url.path());
+        let response = send(&client, target, prepared, exchange.as_deref()).await?;
+        let mut reply = Reply::received(target, response, exchange)?;
         reply.await_content().await?;
         Ok(reply)
     }
@@ -113,6 +116,7 @@ async fn send(
     client: &reqwest::Client,
     target: &Target,
     prepared: Prepared,
+    exchange: Option<&HttpExchange>,
 ) -> Result<reqwest::Response, Error> {
     let host = http::address(&prepared.url);
     let request = client
@@ -126,7 +130,14 @@ async fn send(
         .await
         .map_err(|_| silent(&host, limit))?
         .map_err(|error| http::failure(&error, &host))?;
-    if response.status().is_success() { Ok(response) } else { Err(refusal(response, limit).await) }
+    if let Some(exchange) = exchange {
+        exchange.answered(response.status().as_u16());
+    }
+    if response.status().is_success() {
+        Ok(response)
+    } else {
+        Err(refusal(response, limit, exchange).await)
+    }
 }
 
 fn seconds(set: Option<u64>, usual: u64) -> Duration {
@@ -138,7 +149,11 @@ fn silent(host: &str, limit: Duration) -> Error {
 }
 
 /// What a status other than success means.
-async fn refusal(mut response: reqwest::Response, limit: Duration) -> Error {
+async fn refusal(
+    mut response: reqwest::Response,
+    limit: Duration,
+    exchange: Option<&HttpExchange>,
+) -> Error {
     let status = response.status();
     let headers = response.headers().clone();
     if status.is_redirection() {
@@ -152,6 +167,9 @@ async fn refusal(mut response: reqwest::Response, limit: Duration) -> Error {
         && let Ok(Ok(Some(bytes))) = timeout(limit, response.chunk()).await
     {
         body.extend_from_slice(&bytes);
+    }
+    if let Some(exchange) = exchange {
+        exchange.received(body.len());
     }
     Error::from_response(status.as_u16(), &headers, &body)
 }
@@ -177,6 +195,8 @@ struct Network {
     idle: Duration,
     /// The model has stopped; at most counts may follow.
     stopped: bool,
+    /// What the log is told when the answer has ended.
+    exchange: Option<Arc<HttpExchange>>,
 }
 
 impl Reply {
@@ -184,7 +204,11 @@ impl Reply {
         Self { source: Source::Script(beats.into()), ready: Vec::new() }
     }
 
-    fn received(target: &Target, response: reqwest::Response) -> Result<Self, Error> {
+    fn received(
+        target: &Target,
+        response: reqwest::Response,
+        exchange: Option<Arc<HttpExchange>>,
+    ) -> Result<Self, Error> {
         let kind = response.headers().get("content-type").and_then(|value| value.to_str().ok());
         let framing = Framing::of(kind.unwrap_or_default())?;
         let network = Network {
@@ -193,6 +217,7 @@ impl Reply {
             host: http::address(response.url()),
             idle: seconds(target.network.idle_timeout_s, IDLE_TIMEOUT_S),
             stopped: false,
+            exchange,
             response,
         };
         Ok(Self { source: Source::Network(Box::new(network)), ready: Vec::new() })
@@ -263,7 +288,12 @@ impl Network {
         let mut room = CHUNKS_AT_ONCE;
         loop {
             match received.map_err(|error| http::failure(&error, &self.host))? {
-                Some(bytes) => self.framing.push(&bytes, &mut *self.decoder, out)?,
+                Some(bytes) => {
+                    if let Some(exchange) = &self.exchange {
+                        exchange.received(bytes.len());
+                    }
+                    self.framing.push(&bytes, &mut *self.decoder, out)?;
+                }
                 None => return self.framing.finish(&mut *self.decoder, out).map(|()| false),
             }
             room -= 1;

@@ -51,7 +51,7 @@ impl Store {
     /// Every entry of a session, in the order of appending.
     pub fn tree(&self, session: SessionId) -> Pending<Tree> {
         self.read(move |connection| {
-            head_seq(connection, session)?;
+            require_session(connection, session)?;
             let sql = format!(
                 "{ENTRY} WHERE e.seq IN (SELECT seq FROM entries WHERE session = ?1) ORDER BY e.seq"
             );
@@ -93,7 +93,7 @@ pub(crate) fn append(
     session: SessionId,
     entries: &[Entry],
 ) -> Result<(), Fault> {
-    head_seq(connection, session)?;
+    require_session(connection, session)?;
     for entry in entries {
         let seq = insert(connection, session, entry)?;
         advance(connection, session, entry, seq)?;
@@ -135,6 +135,11 @@ pub(crate) fn head_seq(connection: &Connection, session: SessionId) -> Result<Op
     let mut query = connection.prepare_cached("SELECT head_seq FROM sessions WHERE id = ?1")?;
     let found = query.query_row([session.as_bytes()], |row| row.get(0)).optional()?;
     Ok(found.ok_or(StoreError::NoSession(session))?)
+}
+
+/// Fails if there is no such session.
+pub(crate) fn require_session(connection: &Connection, session: SessionId) -> Result<(), Fault> {
+    head_seq(connection, session).map(|_| ())
 }
 
 fn insert(connection: &Connection, session: SessionId, entry: &Entry) -> Result<i64, Fault> {
@@ -320,4 +325,56 @@ pub(crate) fn encode(
 ) -> Result<String, StoreError> {
     serde_json::to_string(value)
         .map_err(|source| StoreError::Encode { what, source: std::sync::Arc::new(source) })
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{ModelRef, StopReason, Usage};
+
+    use super::*;
+
+    /// One entry of each kind. The match fails to compile when a kind is added; add it to the list, too.
+    fn each_kind() -> Vec<EntryKind> {
+        let model = ModelRef::new("demo", "tour");
+        let (parts, text) = (Vec::new(), String::new());
+        let kinds = vec![
+            EntryKind::User { parts: parts.clone() },
+            EntryKind::Assistant {
+                parts: parts.clone(),
+                model: model.clone(),
+                stop: StopReason::Done,
+                usage: Usage::default(),
+            },
+            EntryKind::ToolResults { parts },
+            EntryKind::Notice { text: text.clone(), class: None },
+            EntryKind::Compaction { summary: text.clone(), keep_from: None },
+            EntryKind::Pruned { calls: Vec::new() },
+            EntryKind::Undone { entry: EntryId::new() },
+            EntryKind::Prefix { system: Vec::new(), tools: Vec::new(), reason: text.clone() },
+            EntryKind::ModelChange { to: model },
+            EntryKind::Checkpoint { label: text },
+        ];
+        let number = |kind: &EntryKind| match kind {
+            EntryKind::User { .. } => 0,
+            EntryKind::Assistant { .. } => 1,
+            EntryKind::ToolResults { .. } => 2,
+            EntryKind::Notice { .. } => 3,
+            EntryKind::Compaction { .. } => 4,
+            EntryKind::Pruned { .. } => 5,
+            EntryKind::Undone { .. } => 6,
+            EntryKind::Prefix { .. } => 7,
+            EntryKind::ModelChange { .. } => 8,
+            EntryKind::Checkpoint { .. } => 9,
+        };
+        assert!(kinds.iter().enumerate().all(|(at, kind)| number(kind) == at));
+        kinds
+    }
+
+    #[test]
+    fn the_kind_column_says_what_the_body_says() {
+        for kind in each_kind() {
+            let body = serde_json::to_value(&kind).unwrap();
+            assert_eq!(body["kind"], kind_name(&kind));
+        }
+    }
 }

@@ -155,6 +155,14 @@ pub enum StoreError {
         /// The limit.
         limit: usize,
     },
+    /// A key is longer than the store takes.
+    #[error("cannot store a value: its key has {bytes} bytes, and at most {limit} fit")]
+    KeyTooLong {
+        /// The key's size.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// A stored value is not what this program writes.
     #[error("{what} is unreadable: {detail}")]
     Unreadable {

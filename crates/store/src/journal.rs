@@ -96,7 +96,7 @@ fn put(
     owner: &str,
     draft: &Draft,
 ) -> Result<(), Fault> {
-    entries::head_seq(connection, session)?;
+    entries::require_session(connection, session)?;
     let mut insert = connection.prepare_cached(
         "INSERT INTO journal (session, owner, entry, parent, at, provider, model, parts)
          VALUES (:session, :owner, :entry, :parent, :at, :provider, :model, :parts)

@@ -17,7 +17,11 @@ impl Store {
         // A draft comes every few keys, and a power cut may take the last of them.
         self.jot(move |connection| {
             let bytes = value.as_ref().map_or(0, String::len);
-            if key.len() > KEY_BYTES || bytes > VALUE_BYTES {
+            if key.len() > KEY_BYTES {
+                let (bytes, limit) = (key.len(), KEY_BYTES);
+                return Err(StoreError::KeyTooLong { bytes, limit }.into());
+            }
+            if bytes > VALUE_BYTES {
                 return Err(StoreError::TooMuch { key, bytes, limit: VALUE_BYTES }.into());
             }
             match value {

@@ -23,6 +23,7 @@
 //! with `synchronous=FULL` a COMMIT has reached the disk, so neither `kill -9` nor a power cut takes a
 //! prompt back. *What is broken is kept*: a file that cannot be read is moved aside, never overwritten.
 
+mod batch;
 mod check;
 mod connection;
 mod entries;
@@ -45,6 +46,7 @@ mod store;
 mod usage;
 mod writer;
 
+pub use batch::Batch;
 pub use entries::ENTRY_LIMIT_BYTES;
 pub use error::StoreError;
 pub use grants::{Grant, GrantId, Reach};
@@ -52,7 +54,7 @@ pub use journal::{Draft, Recovered};
 pub use open::Opened;
 pub use pending::Pending;
 pub use project::project_of;
-pub use prompts::{Commands, Moments, Prompt, typed};
+pub use prompts::{Moments, Prompt, typed};
 pub use queue::Queued;
 pub use reads::ReadMark;
 pub use search::{Found, Index};

@@ -1,10 +1,12 @@
 //! A question to the store that has not been asked yet.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use crate::error::StoreError;
+use crate::store::Room;
 use crate::writer::Job;
 
 /// A question to the store: `.await` it, or `.wait()` for it where nothing is async.
@@ -15,8 +17,9 @@ pub struct Pending<T>(Way<T>);
 enum Way<T> {
     /// The writer thread; the answer comes after its COMMIT.
     Writer {
-        /// Where jobs go; none when the store is closed.
-        jobs: Option<mpsc::Sender<Box<dyn Job>>>,
+        /// The store, open until the answer is there: a sender alone would keep the writer thread running that the
+        /// last owner of the store waits for.
+        room: Arc<Room>,
         /// The job.
         job: Box<dyn Job>,
         /// Where its answer arrives.
@@ -28,11 +31,11 @@ enum Way<T> {
 
 impl<T> Pending<T> {
     pub(crate) fn writer(
-        jobs: Option<mpsc::Sender<Box<dyn Job>>>,
+        room: Arc<Room>,
         job: Box<dyn Job>,
         answer: oneshot::Receiver<Result<T, StoreError>>,
     ) -> Self {
-        Self(Way::Writer { jobs, job, answer })
+        Self(Way::Writer { room, job, answer })
     }
 
     pub(crate) fn reader(work: impl FnOnce() -> Result<T, StoreError> + Send + 'static) -> Self {
@@ -42,8 +45,8 @@ impl<T> Pending<T> {
     /// Asks and blocks until the answer is there. Not inside an async task: tokio refuses to block there.
     pub fn wait(self) -> Result<T, StoreError> {
         match self.0 {
-            Way::Writer { jobs, job, answer } => {
-                let jobs = jobs.ok_or(StoreError::Closed)?;
+            Way::Writer { room, job, answer } => {
+                let jobs = room.jobs().ok_or(StoreError::Closed)?;
                 jobs.blocking_send(job).map_err(|_| StoreError::Closed)?;
                 answer.blocking_recv().unwrap_or(Err(StoreError::Closed))
             }
@@ -60,8 +63,8 @@ impl<T: Send + 'static> IntoFuture for Pending<T> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             match self.0 {
-                Way::Writer { jobs, job, answer } => {
-                    let jobs = jobs.ok_or(StoreError::Closed)?;
+                Way::Writer { room, job, answer } => {
+                    let jobs = room.jobs().ok_or(StoreError::Closed)?;
                     jobs.send(job).await.map_err(|_| StoreError::Closed)?;
                     answer.await.unwrap_or(Err(StoreError::Closed))
                 }

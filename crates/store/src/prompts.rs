@@ -6,7 +6,7 @@ use base::{Entry, EntryKind, Origin, SessionId};
 use rusqlite::Connection;
 
 use crate::entries::{ENTRY, entries, entry, head_seq};
-use crate::error::{Fault, StoreError};
+use crate::error::Fault;
 use crate::pending::Pending;
 use crate::store::Store;
 
@@ -31,17 +31,8 @@ pub struct Prompt {
     pub entry: Entry,
     /// The files that tools have changed, by their real path.
     pub files: Vec<String>,
-    /// Whether commands have run: what they changed is not known.
-    pub commands: Commands,
-}
-
-/// Whether commands have run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Commands {
-    /// None has.
-    None,
-    /// Some have.
-    Ran,
+    /// The tools that were called, each once, in the order of their first call.
+    pub tools: Vec<String>,
 }
 
 impl Store {
@@ -128,22 +119,7 @@ fn newest_once(found: Vec<(i64, i64, String)>, limit: usize) -> Vec<String> {
 
 fn moments(connection: &Connection, session: SessionId) -> Result<Moments, Fault> {
     let Some(head) = head_seq(connection, session)? else { return Ok(Moments::default()) };
-    let (seqs, ran) = prompt_seqs(connection, head)?;
-    let mut files = changed_files(connection, session)?;
-    let mut prompts = Vec::with_capacity(seqs.len());
-    let one = format!("{ENTRY} WHERE e.seq = ?1");
-    let mut query = connection.prepare_cached(&one)?;
-    for seq in &seqs {
-        let mut rows = query.query([seq])?;
-        let row = rows.next()?.ok_or_else(|| StoreError::Unreadable {
-            what: format!("a prompt of session {session}"),
-            detail: "it is missing".to_owned(),
-        })?;
-        let commands = if ran.contains(seq) { Commands::Ran } else { Commands::None };
-        let files = files.remove(seq).unwrap_or_default();
-        prompts.push(Prompt { entry: entry(row, session)?, files, commands });
-    }
-    let newest = seqs.last().copied().unwrap_or(0);
+    let (prompts, newest) = prompts(connection, session, head)?;
     let rewound = format!(
         "{ENTRY} WHERE e.session = ?1 AND e.kind = 'checkpoint' AND e.seq > ?2
          ORDER BY e.seq DESC LIMIT 1"
@@ -152,27 +128,49 @@ fn moments(connection: &Connection, session: SessionId) -> Result<Moments, Fault
     Ok(Moments { prompts, rewound })
 }
 
-/// Where the user's entries of a branch are, oldest first; and those of them after which commands have run.
-fn prompt_seqs(connection: &Connection, head: i64) -> Result<(Vec<i64>, HashSet<i64>), Fault> {
-    // A quote inside a string of JSON has a backslash before it: only a call of the tool fits.
+/// The user's entries of a branch, oldest first, and the `seq` of the newest, 0 if there is none.
+fn prompts(
+    connection: &Connection,
+    session: SessionId,
+    head: i64,
+) -> Result<(Vec<Prompt>, i64), Fault> {
+    // A prompt has its body and no tools, an answer the tools that it calls and no body.
     let mut query = connection.prepare_cached(
-        r#"WITH RECURSIVE walk (seq, parent_seq, kind) AS (
-             SELECT seq, parent_seq, kind FROM entries WHERE seq = ?1
+        "WITH RECURSIVE walk (seq, parent_seq) AS (
+             SELECT seq, parent_seq FROM entries WHERE seq = ?1
              UNION ALL
-             SELECT e.seq, e.parent_seq, e.kind FROM walk JOIN entries e ON e.seq = walk.parent_seq)
-           SELECT w.seq, w.kind = 'user' FROM walk w JOIN entries e ON e.seq = w.seq
-           WHERE w.kind = 'user' OR (w.kind = 'assistant' AND e.body LIKE '%"name":"bash"%')
-           ORDER BY w.seq"#,
+             SELECT e.seq, e.parent_seq FROM walk JOIN entries e ON e.seq = walk.parent_seq)
+         SELECT e.id, p.id, e.at, iif(e.kind = 'user', e.body, NULL), e.seq,
+                iif(e.kind = 'assistant', (
+                    SELECT json_group_array(part.value ->> 'name')
+                    FROM json_each(iif(json_valid(e.body), e.body, '{}'), '$.parts') part
+                    WHERE part.value ->> 'type' = 'call'), NULL)
+         FROM entries e LEFT JOIN entries p ON p.seq = e.parent_seq
+         WHERE e.seq IN (SELECT seq FROM walk) AND e.kind IN ('user', 'assistant')
+         ORDER BY e.seq",
     )?;
-    let rows = query.query_map([head], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let (mut prompts, mut ran) = (Vec::new(), HashSet::new());
-    for row in rows {
-        match row? {
-            (seq, true) => prompts.push(seq),
-            (_, false) => ran.extend(prompts.last()),
+    let mut files = changed_files(connection, session)?;
+    let mut prompts: Vec<Prompt> = Vec::new();
+    let mut newest = 0;
+    let mut rows = query.query([head])?;
+    while let Some(row) = rows.next()? {
+        let called: Option<String> = row.get(5)?;
+        let Some(called) = called else {
+            newest = row.get(4)?;
+            let files = files.remove(&newest).unwrap_or_default();
+            prompts.push(Prompt { entry: entry(row, session)?, files, tools: Vec::new() });
+            continue;
+        };
+        // A call without a name is of no tool.
+        let called: Vec<Option<String>> = serde_json::from_str(&called).unwrap_or_default();
+        let Some(prompt) = prompts.last_mut() else { continue };
+        for tool in called.into_iter().flatten() {
+            if !prompt.tools.contains(&tool) {
+                prompt.tools.push(tool);
+            }
         }
     }
-    Ok((prompts, ran))
+    Ok((prompts, newest))
 }
 
 /// The files that were changed after each prompt, in the order of their first change.

@@ -5,7 +5,7 @@ use base::protocol::Delivery;
 use base::{Entry, EntryId, Part, SessionId, Timestamp};
 use rusqlite::Connection;
 
-use crate::entries::{encode, head_seq};
+use crate::entries::{encode, require_session};
 use crate::error::{Fault, StoreError};
 use crate::pending::Pending;
 use crate::store::Store;
@@ -66,7 +66,7 @@ pub(crate) fn add(
     session: SessionId,
     prompt: &Queued,
 ) -> Result<(), Fault> {
-    head_seq(connection, session)?;
+    require_session(connection, session)?;
     let mut insert = connection.prepare_cached(
         "INSERT INTO queue (session, entry, at, mode, parts) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT DO NOTHING",

@@ -3,7 +3,7 @@
 use base::{SessionId, Timestamp};
 use rusqlite::OptionalExtension;
 
-use crate::entries::head_seq;
+use crate::entries::require_session;
 use crate::pending::Pending;
 use crate::store::Store;
 
@@ -20,7 +20,7 @@ impl Store {
     /// Remembers that a session has seen a file with this content.
     pub fn put_read(&self, session: SessionId, path: String, mark: ReadMark) -> Pending<()> {
         self.jot(move |connection| {
-            head_seq(connection, session)?;
+            require_session(connection, session)?;
             let mut insert = connection.prepare_cached(
                 "INSERT INTO reads (session, path, hash, at) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (session, path) DO UPDATE SET hash = excluded.hash, at = excluded.at",

@@ -327,8 +327,10 @@ fn with_usage(
     connection: &Connection,
     mut sessions: Vec<SessionSummary>,
 ) -> Result<Vec<SessionSummary>, Fault> {
+    let ids: Vec<SessionId> = sessions.iter().map(|session| session.id).collect();
+    let sums = usage::of_sessions(connection, &ids)?;
     for session in &mut sessions {
-        (session.usage, session.cost) = usage::of_session(connection, session.id)?;
+        (session.usage, session.cost) = sums.get(&session.id).copied().unwrap_or_default();
     }
     Ok(sessions)
 }

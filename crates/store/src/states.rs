@@ -14,7 +14,7 @@ use flate2::write::DeflateEncoder;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use sha2::{Digest as _, Sha256};
 
-use crate::entries::{head_seq, seq_of};
+use crate::entries::{require_session, seq_of};
 use crate::error::{Fault, StoreError};
 use crate::pending::Pending;
 use crate::store::Store;
@@ -177,7 +177,7 @@ impl Store {
         entry: Option<EntryId>,
     ) -> Pending<Vec<FileState>> {
         self.read(move |connection| {
-            head_seq(connection, session)?;
+            require_session(connection, session)?;
             let since = match entry {
                 Some(entry) => seq_of(connection, session, entry)?,
                 None => i64::MIN,

@@ -27,8 +27,9 @@ pub struct Store {
     room: Arc<Room>,
 }
 
+/// What clones of a store share.
 #[derive(Debug)]
-struct Room {
+pub(crate) struct Room {
     path: PathBuf,
     kind: Kind,
     jobs: Option<mpsc::Sender<Box<dyn Job>>>,
@@ -127,14 +128,15 @@ impl Store {
         Ok(self.room.owner.get_or_init(|| made).token())
     }
 
-    fn submit<T: Send + 'static>(
+    /// A write of the given durability.
+    pub(crate) fn submit<T: Send + 'static>(
         &self,
         durability: Durability,
         work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Pending<T> {
         let (reply, answer) = oneshot::channel();
         let job = Box::new(Task::new(durability, work, reply));
-        Pending::writer(self.room.jobs.clone(), job, answer)
+        Pending::writer(Arc::clone(&self.room), job, answer)
     }
 
     fn launch(writer: Connection, path: &Path, kind: Kind) -> Result<Self, StoreError> {
@@ -156,6 +158,11 @@ impl Store {
 }
 
 impl Room {
+    /// Where jobs for the writer go; none when the store is being closed.
+    pub(crate) fn jobs(&self) -> Option<&mpsc::Sender<Box<dyn Job>>> {
+        self.jobs.as_ref()
+    }
+
     fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
         let answer = self.read_inside(work).map_err(|fault| fault.at(&self.path));
         if matches!(answer, Err(StoreError::Corrupt { .. })) {

@@ -1,6 +1,6 @@
 //! The ledger: what every model call used and cost, and exact sums over it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use base::protocol::Paid;
 use base::{ModelRef, Money, SessionId, Timestamp, Usage};
@@ -8,6 +8,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, Row, named_params};
 
+use crate::entries::encode;
 use crate::error::Fault;
 use crate::pending::Pending;
 use crate::store::Store;
@@ -168,15 +169,26 @@ impl Store {
 pub(crate) const FAMILY: &str = "WITH RECURSIVE family(id) AS (VALUES (:root) UNION
     SELECT sessions.id FROM sessions JOIN family ON sessions.parent = family.id)";
 
-/// Tokens and money of one session and its sub-agents.
-pub(crate) fn of_session(
+/// Tokens and money of sessions, each with its sub-agents; a session without calls is not in it.
+pub(crate) fn of_sessions(
     connection: &Connection,
-    session: SessionId,
-) -> Result<(Usage, Money), Fault> {
-    let sql = format!("{FAMILY} SELECT {SUMS} FROM usage WHERE session IN (SELECT id FROM family)");
-    let root = named_params! { ":root": session.as_bytes() };
-    let sum = connection.prepare_cached(&sql)?.query_row(root, sum)?;
-    Ok((sum.usage, sum.cost))
+    sessions: &[SessionId],
+) -> Result<HashMap<SessionId, (Usage, Money)>, Fault> {
+    let ids: Vec<String> = sessions.iter().map(|id| id.to_string().replace('-', "")).collect();
+    let ids = encode("ids of sessions", &ids)?;
+    let sql = format!(
+        "WITH RECURSIVE family (root, id) AS (
+             SELECT unhex(value), unhex(value) FROM json_each(:ids)
+             UNION
+             SELECT family.root, sessions.id FROM family JOIN sessions ON sessions.parent = family.id)
+         SELECT {SUMS}, root FROM family JOIN usage ON usage.session = family.id GROUP BY root"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(named_params! { ":ids": ids }, |row| {
+        let sum = sum(row)?;
+        Ok((SessionId::from_bytes(row.get(KEY)?), (sum.usage, sum.cost)))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn paid(
@@ -213,7 +225,7 @@ fn paid(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn insert(connection: &Connection, row: &UsageRow) -> Result<(), Fault> {
+pub(crate) fn insert(connection: &Connection, row: &UsageRow) -> Result<(), Fault> {
     let failure = match &row.status {
         CallStatus::Done => None,
         CallStatus::Failed(class) => Some(class),

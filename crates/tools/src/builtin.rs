@@ -35,6 +35,7 @@ mod write;
 
 use std::sync::Arc;
 
+pub use bash::runs_commands;
 pub use todos::list as todo_list;
 
 use crate::registry::AnyTool;

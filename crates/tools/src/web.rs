@@ -32,14 +32,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::Env;
+use base::{Env, HttpExchange};
+use bytes::Bytes;
 use guard::net::{Gate, NetError, Opening};
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, USER_AGENT,
 };
-use reqwest::{Response, StatusCode};
+use reqwest::{RequestBuilder, Response, StatusCode};
 use settings::{Network, Search, Tools};
-use url::Url;
+use url::{Position, Url};
 
 use crate::tool::ToolError;
 use crate::workspace::ToolCtx;
@@ -231,7 +232,7 @@ impl Web {
         for hops in 1.. {
             let client = self.clients.client(&url).await?;
             let request = client.get(url.clone()).headers(headers.clone());
-            let answer = request.send().await.map_err(|error| failed(&url, &error))?;
+            let answer = send(request, "GET", &url).await?;
             if !is_redirect(answer.status()) {
                 return Ok(answer);
             }
@@ -260,12 +261,35 @@ impl Web {
         let client = self.clients.client(url).await?;
         let request = client.post(url.clone()).headers(headers);
         let request = request.header(CONTENT_TYPE, "application/json").body(body);
-        let answer = request.send().await.map_err(|error| failed(url, &error))?;
+        let answer = send(request, "POST", url).await?;
         if is_redirect(answer.status()) {
             return Err(WebError::Nowhere(host(url)));
         }
         Ok(answer)
     }
+}
+
+/// Sends a request. The exchange is logged when the answer is dropped.
+async fn send(request: RequestBuilder, method: &str, url: &Url) -> Result<Response, WebError> {
+    let host = &url[Position::BeforeHost..Position::AfterPort];
+    let exchange = HttpExchange::start(method, host, url.path());
+    let mut answer = request.send().await.map_err(|error| failed(url, &error))?;
+    if let Some(exchange) = exchange {
+        exchange.answered(answer.status().as_u16());
+        answer.extensions_mut().insert(exchange);
+    }
+    Ok(answer)
+}
+
+/// The next piece of an answer's body; `None` at its end.
+pub(crate) async fn chunk(response: &mut Response) -> Result<Option<Bytes>, WebError> {
+    let chunk = response.chunk().await.map_err(|error| failed(response.url(), &error))?;
+    if let (Some(bytes), Some(exchange)) =
+        (&chunk, response.extensions().get::<Arc<HttpExchange>>())
+    {
+        exchange.received(bytes.len());
+    }
+    Ok(chunk)
 }
 
 impl fmt::Debug for Web {

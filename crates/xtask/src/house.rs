@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use toml::{Table, Value};
 
+use crate::unread;
+
 /// Which room may use which. A room that is not here must be added here first.
 const ARROWS: &[(&str, &[&str])] = &[
     ("base", &[]),
@@ -50,6 +52,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<String>> {
             findings.extend(forgotten_files(&source)?);
         }
     }
+    findings.extend(unread::check(&crates)?);
     for folder in PLUGINS {
         findings.extend(unlisted_plugins(&crates.join(folder))?);
     }
@@ -168,7 +171,7 @@ fn folders(root: &Path) -> Result<BTreeSet<PathBuf>> {
     Ok(paths.filter(|path| path.join("Cargo.toml").is_file()).collect())
 }
 
-fn rust_files(root: &Path) -> Result<BTreeSet<PathBuf>> {
+pub(crate) fn rust_files(root: &Path) -> Result<BTreeSet<PathBuf>> {
     let mut found = BTreeSet::new();
     let mut waiting = vec![root.to_owned()];
     while let Some(folder) = waiting.pop() {

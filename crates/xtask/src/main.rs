@@ -3,6 +3,7 @@
 
 mod docs;
 mod house;
+mod unread;
 
 use std::io::Write;
 use std::path::PathBuf;

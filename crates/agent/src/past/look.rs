@@ -6,13 +6,16 @@ use std::path::Path;
 use base::protocol::{Change, Checkpoint, ClientError, Hit, Reply};
 use base::{EntryKind, SessionId};
 use guard::Fence;
-use store::{Commands, Index, Moments, Prompt, StoreError};
+use store::{Index, Moments, Prompt, StoreError};
+use tools::builtin::runs_commands;
 use tools::past::Past;
 
 use crate::coordinator::{Hub, refused};
 
 /// Characters of a checkpoint's label.
 const LABEL: usize = 100;
+/// What a label says where commands have run.
+const COMMANDS_RAN: &str = " (ran commands: what they changed stays)";
 /// Most prompts of a history.
 const HISTORY: usize = 2_000;
 
@@ -93,20 +96,21 @@ impl Hub {
 /// nothing was said since.
 pub fn checkpoints(moments: &Moments, folder: &Path) -> Vec<Checkpoint> {
     let mut checkpoints: Vec<Checkpoint> = Vec::new();
-    let mut ran = Commands::None;
+    let mut ran_commands = false;
     // What a report of a sub-agent sets off belongs to the prompt before it.
     let mut files: Vec<String> = Vec::new();
     for prompt in moments.prompts.iter().rev() {
         files.splice(0..0, prompt.files.iter().map(|path| shown(path, folder)));
-        if prompt.commands == Commands::Ran {
-            ran = Commands::Ran;
-        }
+        ran_commands |= prompt.tools.iter().any(|tool| runs_commands(tool));
         let Some(said) = store::typed(&prompt.entry.kind) else { continue };
         let mut changed = std::mem::take(&mut files);
         let mut seen = HashSet::new();
         changed.retain(|path| seen.insert(path.clone()));
-        let commands = std::mem::replace(&mut ran, Commands::None);
-        checkpoints.push(checkpoint(prompt, &said, changed, commands));
+        let mut checkpoint = checkpoint(prompt, &said, changed);
+        if std::mem::take(&mut ran_commands) {
+            checkpoint.label.push_str(COMMANDS_RAN);
+        }
+        checkpoints.push(checkpoint);
     }
     if let Some(entry) = &moments.rewound {
         let label = if let EntryKind::Checkpoint { label } = &entry.kind { label } else { "" };
@@ -122,11 +126,8 @@ pub fn checkpoints(moments: &Moments, folder: &Path) -> Vec<Checkpoint> {
     checkpoints
 }
 
-fn checkpoint(prompt: &Prompt, said: &str, files: Vec<String>, commands: Commands) -> Checkpoint {
-    let mut label = one_line(said, LABEL);
-    if commands == Commands::Ran {
-        label.push_str(" (ran commands: what they changed stays)");
-    }
+fn checkpoint(prompt: &Prompt, said: &str, files: Vec<String>) -> Checkpoint {
+    let label = one_line(said, LABEL);
     let entry = &prompt.entry;
     Checkpoint { entry: entry.id, before: entry.parent, at: entry.at, label, files }
 }

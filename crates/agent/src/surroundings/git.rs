@@ -6,6 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use guard::git::{Access, Git as GitRunner, GitCall, Repository};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::bounded;
 
@@ -15,8 +17,9 @@ const STATUS_LINES: usize = 20;
 const LINE_CHARS: usize = 120;
 /// Longest name of a branch, in characters.
 const BRANCH_CHARS: usize = 80;
-/// How long `git status` may take: the first request waits for it.
-const STATUS_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a session waits for `git status`: its first request waits with it. A repository of 10,000 files takes less
+/// on a fast disk; one of 100,000 takes 250 ms, and its status is left to the model to ask for.
+pub const STATUS_TIMEOUT: Duration = Duration::from_millis(30);
 
 /// A repository at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +33,7 @@ pub struct Git {
 /// What differs from the last commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
-    /// Git was not asked, or took too long.
+    /// Git was not asked, failed, or took too long.
     Unknown,
     /// Lines as `git status --short` prints them.
     Known {
@@ -46,7 +49,7 @@ impl Git {
     pub(super) fn text(&self) -> String {
         let branch = format!("Git branch at the start: {}", self.branch);
         match &self.status {
-            Status::Unknown => branch,
+            Status::Unknown => format!("{branch}; its status was not read"),
             Status::Known { lines, .. } if lines.is_empty() => format!("{branch}, clean"),
             Status::Known { lines, more: 0 } => format!("{branch}, with\n{}", lines.join("\n")),
             Status::Known { lines, more } => {
@@ -56,12 +59,47 @@ impl Git {
     }
 }
 
-/// The repository `folder` is in.
-pub(super) async fn look(folder: &Path, git: &GitRunner) -> Option<Git> {
-    let repository = Repository::find(folder)?;
-    let branch = branch(&repository.head()?)?;
-    let status = status(&repository, git).await;
-    Some(Git { branch, status })
+/// A repository whose branch is known and whose status is being read.
+#[derive(Debug)]
+pub(super) struct GitReader {
+    branch: String,
+    status: JoinHandle<Status>,
+    deadline: Instant,
+}
+
+impl GitReader {
+    /// Reads the branch of the repository `folder` is in, and starts to read its status on another thread; `None`
+    /// outside of a repository. `runner` is called on that thread, as making one may read files and start processes.
+    pub(super) fn start(
+        folder: &Path,
+        runner: impl FnOnce() -> GitRunner + Send + 'static,
+        timeout: Duration,
+    ) -> Option<Self> {
+        let repository = Repository::find(folder)?;
+        let branch = branch(&repository.head()?)?;
+
+        let deadline = Instant::now() + timeout;
+        let runtime = tokio::runtime::Handle::current();
+        let status = tokio::task::spawn_blocking(move || {
+            let runner = runner();
+            runtime.block_on(read_status(&repository, &runner, timeout))
+        });
+        Some(Self { branch, status, deadline })
+    }
+
+    /// The repository; without its status if git has not answered by the deadline.
+    pub(super) async fn finish(self) -> Git {
+        // Git is killed at its own timeout; nobody waits until it is gone.
+        let status = match tokio::time::timeout_at(self.deadline, self.status).await {
+            Ok(Ok(status)) => status,
+            Ok(Err(_)) => Status::Unknown,
+            Err(_) => {
+                tracing::debug!("git status took too long");
+                Status::Unknown
+            }
+        };
+        Git { branch: self.branch, status }
+    }
 }
 
 fn branch(head: &str) -> Option<String> {
@@ -72,15 +110,9 @@ fn branch(head: &str) -> Option<String> {
     Some(format!("none, at commit {commit}"))
 }
 
-async fn status(repository: &Repository, git: &GitRunner) -> Status {
+async fn read_status(repository: &Repository, git: &GitRunner, timeout: Duration) -> Status {
     let args = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"];
-    let call = GitCall {
-        repository,
-        args: &args,
-        access: Access::Read,
-        input: &[],
-        timeout: STATUS_TIMEOUT,
-    };
+    let call = GitCall { repository, args: &args, access: Access::Read, input: &[], timeout };
     let output = match git.run(call).await {
         Ok(output) => output,
         Err(error) => {

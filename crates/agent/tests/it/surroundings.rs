@@ -3,8 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use agent::surroundings::{Status, Surroundings, look};
+use agent::surroundings::{STATUS_TIMEOUT, Status, Surroundings, SurroundingsReader};
 use base::{Clock, CommandLine, Env, RunCommand, Timestamp};
 use guard::git::Git;
 use guard::policy::CageState;
@@ -110,7 +111,10 @@ impl Place {
 
     async fn look_with(&self, folder: &Path, git: &Git) -> Surroundings {
         let clock = Clock::fixed(Timestamp::from_millis(1_794_870_000_000));
-        look(folder, &self.env, &clock, git).await
+        let runner = git.clone();
+        // Longer than a session waits: these tests are about what git says, on a machine that may be busy.
+        let timeout = Duration::from_secs(20);
+        SurroundingsReader::start(folder, &self.env, &clock, move || runner, timeout).finish().await
     }
 
     /// As a session in a trusted folder looks, with the sandbox if there is one.
@@ -437,4 +441,27 @@ async fn a_broken_repository_is_none() {
         fs::remove_file(file).unwrap();
         fs::remove_dir_all(place.path().join(".git")).ok();
     }
+}
+
+#[tokio::test]
+async fn a_session_does_not_wait_for_a_git_that_is_slow() {
+    let place = Place::changed();
+    let programs = tempfile::tempdir().unwrap();
+    let slow = programs.path().join("git");
+    fs::write(&slow, "#!/bin/sh\nexec sleep 20\n").unwrap();
+    fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", programs.path().display());
+    let env = place.env.with([("PATH".to_owned(), path)]);
+    let git = Git { env, ..place.runner(CageState::Missing, FolderTrust::Trusted) };
+
+    let clock = Clock::fixed(Timestamp::from_millis(1_794_870_000_000));
+    let started = Instant::now();
+    let reader =
+        SurroundingsReader::start(place.path(), &place.env, &clock, move || git, STATUS_TIMEOUT);
+    let seen = reader.finish().await;
+
+    // Ten times what is promised: other tests run beside this one.
+    assert!(started.elapsed() < Duration::from_millis(600), "{:?}", started.elapsed());
+    let text = seen.text();
+    assert!(text.contains("Git branch at the start: main; its status was not read"), "{text}");
 }

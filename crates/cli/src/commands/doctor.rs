@@ -4,6 +4,7 @@
 mod attempts;
 mod database;
 mod keys;
+mod log;
 mod programs;
 mod sandbox;
 mod scratch;
@@ -67,6 +68,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<(), Failure> {
         programs::shell(app),
         programs::git(app),
         database::section(app),
+        log::section(app),
         settings::section(app),
         keys::section(app),
         terminal::section(app),

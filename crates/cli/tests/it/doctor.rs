@@ -40,7 +40,7 @@ fn a_healthy_machine_passes_and_every_attempt_is_refused() {
 fn lines_fit_into_eighty_columns() {
     let done = Home::new().run(&["doctor"]);
     assert_eq!(done.code, 0, "{}{}", done.out, done.err);
-    for name in ["sandbox", "shell", "git", "database", "settings", "keys", "terminal"] {
+    for name in ["sandbox", "shell", "git", "database", "log", "settings", "keys", "terminal"] {
         assert!(done.out.lines().any(|line| line == name), "{name}: {}", done.out);
     }
     for line in done.out.lines() {

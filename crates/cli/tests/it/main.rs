@@ -24,6 +24,7 @@ mod hostile;
 mod kills;
 mod lent;
 mod limits;
+mod log;
 mod login;
 mod mcp;
 mod model;

@@ -117,6 +117,7 @@ impl Guarantee {
     }
 
     /// The same, as a part of what a machine enforces.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "for Linux's sandbox"))]
     pub(super) fn item(&self, level: Level) -> Item {
         let (state, how) = match self.at(level) {
             Holds::Yes => (State::Enforced, "holds"),

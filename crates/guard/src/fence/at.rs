@@ -76,7 +76,7 @@ pub(super) fn replace(path: &Path, content: &mut dyn Read, mode: Option<u32>) ->
         beside.dress(&old)?;
     }
     if let Some(mode) = mode {
-        beside.allow(mode)?;
+        beside.allow((mode & 0o1777) as RawMode)?;
     }
     beside.rename(name)
 }
@@ -136,8 +136,9 @@ impl<'a> Beside<'a> {
         self.allow(old.st_mode)
     }
 
-    fn allow(&self, mode: u32) -> io::Result<()> {
-        Ok(fs::fchmod(&self.file, Mode::from_raw_mode((mode & 0o1777) as RawMode))?)
+    /// Sets the permission bits. How wide a mode is differs between systems.
+    fn allow(&self, mode: RawMode) -> io::Result<()> {
+        Ok(fs::fchmod(&self.file, Mode::from_raw_mode(mode & 0o1777))?)
     }
 
     fn rename(mut self, name: &OsStr) -> io::Result<()> {

@@ -195,6 +195,7 @@ fn hide_descriptors() {
 #[cfg(not(target_os = "linux"))]
 fn hide_descriptors() {}
 
+#[cfg(target_os = "linux")]
 fn check(result: libc::c_int) -> io::Result<()> {
     if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -183,8 +183,11 @@ impl Desk {
     }
 
     fn message(&self, params: &Value) {
+        let Some(text) = params.get("message").and_then(Value::as_str) else { return };
+        let root = self.root.display();
+        tracing::debug!(target: "caiman::lsp", %root, text, "a language server says");
         let is_trouble = params.get("type").and_then(Value::as_u64).is_some_and(|kind| kind <= 2);
-        if let (true, Some(text)) = (is_trouble, params.get("message").and_then(Value::as_str)) {
+        if is_trouble {
             self.log.push(text.as_bytes());
             self.log.push(b"\n");
         }

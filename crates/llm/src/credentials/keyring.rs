@@ -1,6 +1,7 @@
 //! The system's keyring: Keychain on macOS, Credential Manager on Windows, the Secret Service elsewhere
 //! (through `secret-tool`, so that the binary needs no D-Bus library).
 
+#[cfg(not(any(target_os = "macos", windows)))]
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

@@ -243,8 +243,24 @@ fn adopt_crush_state(table: &mut Table, problems: &mut Problems) {
     }
 }
 
+/// Options that Crush has and Caiman does not, with the reason.
+const CRUSH_OPTIONS: [(&str, &str); 3] = [
+    (
+        "data_directory",
+        "not used: Caiman keeps its state in the user's data folder (XDG_DATA_HOME)",
+    ),
+    ("disable_metrics", "not used: Caiman sends no metrics"),
+    ("disable_provider_auto_update", "not used: Caiman never updates its catalogue by itself"),
+];
+
 fn adopt_options(table: &mut Table, problems: &mut Problems) {
     let Some(options) = table.get_mut("options").and_then(Node::table_mut) else { return };
+    for (key, message) in CRUSH_OPTIONS {
+        if let Some(value) = options.remove(key) {
+            let path = format!("options.{key}");
+            problems.push_hinted(Severity::Note, value.place.at(&path), message, None);
+        }
+    }
     if let Some(style) = options.remove("notification_style") {
         renamed(problems, style.place, "options.notification_style", "options.notifications");
         options.entry("notifications".to_owned()).or_insert(style);

@@ -21,6 +21,14 @@ pub struct Models {
     pub fallbacks: Vec<String>,
 }
 
+impl SelectedModel {
+    /// How hard it is to think: what was set, or what yes and no stand for.
+    pub fn effort(&self) -> Option<Effort> {
+        let from_switch = self.think.map(|think| if think { Effort::Medium } else { Effort::None });
+        self.reasoning_effort.or(from_switch)
+    }
+}
+
 /// A chosen model and how it is asked.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 pub struct SelectedModel {
@@ -139,4 +147,21 @@ pub struct AgentSettings {
     pub reasoning_effort: Option<Effort>,
     /// Leave this agent out.
     pub disabled: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_switch_for_thinking_counts_where_no_effort_is_set() {
+        let effort = |text: &str| {
+            let text = format!(r#"{{"model": "m", "provider": "p" {text}}}"#);
+            serde_json::from_str::<SelectedModel>(&text).unwrap().effort()
+        };
+        assert_eq!(effort(""), None);
+        assert_eq!(effort(r#", "think": true"#), Some(Effort::Medium));
+        assert_eq!(effort(r#", "think": false"#), Some(Effort::None));
+        assert_eq!(effort(r#", "think": false, "reasoning_effort": "high""#), Some(Effort::High));
+    }
 }

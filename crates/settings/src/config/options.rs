@@ -37,10 +37,11 @@ pub struct Options {
     /// The terminal interface.
     #[schemars(extend("x-trust" = "allowed"))]
     pub tui: Tui,
-    /// Write a detailed log.
+    /// Write details to the log, each HTTP exchange with models and web pages among them; `caiman doctor` says where
+    /// the log is.
     #[schemars(extend("x-trust" = "allowed"))]
     pub debug: bool,
-    /// Log what language servers say, too.
+    /// Write to the log what language servers say.
     #[schemars(extend("x-trust" = "allowed"))]
     pub debug_lsp: bool,
     /// Do not summarise a session when its context window is nearly full.
@@ -49,21 +50,12 @@ pub struct Options {
     /// Run no hooks, whoever's they are.
     #[schemars(extend("x-trust" = "ignored"))]
     pub disable_hooks: bool,
-    /// Read for Crush's sake and not used: state is kept in the user's state folder.
-    #[schemars(extend("x-trust" = "ignored"))]
-    pub data_directory: Option<String>,
-    /// Do not look for a newer catalogue of providers and models.
-    #[schemars(extend("x-trust" = "narrowing"))]
-    pub disable_provider_auto_update: bool,
     /// Use only the providers named in settings, none of the catalogue.
     #[schemars(extend("x-trust" = "narrowing"))]
     pub disable_default_providers: bool,
     /// How commits and pull requests name Caiman.
     #[schemars(extend("x-trust" = "allowed"))]
     pub attribution: Attribution,
-    /// Accepted because Crush has it; Caiman sends no metrics.
-    #[schemars(extend("x-trust" = "narrowing"))]
-    pub disable_metrics: bool,
     /// The file that project initialisation writes.
     #[schemars(extend("x-trust" = "inside"))]
     pub initialize_as: String,
@@ -96,11 +88,8 @@ impl Default for Options {
             debug_lsp: false,
             disable_auto_summarize: false,
             disable_hooks: false,
-            data_directory: None,
-            disable_provider_auto_update: false,
             disable_default_providers: false,
             attribution: Attribution::default(),
-            disable_metrics: false,
             initialize_as: "AGENTS.md".to_owned(),
             auto_lsp: true,
             progress: true,

@@ -113,6 +113,20 @@ fn a_full_disk_is_named_and_nothing_that_was_promised_is_missing() {
 }
 
 #[test]
+fn a_request_outlives_the_store_it_was_made_of() {
+    let (done, finished) = mpsc::channel();
+    std::thread::spawn(move || {
+        let store = Store::in_memory().unwrap();
+        let id = session(&store);
+        let pending = store.append(id, vec![notice("late")]);
+        drop(store);
+        done.send(pending.wait()).unwrap();
+    });
+    let answer = finished.recv_timeout(std::time::Duration::from_secs(20));
+    assert!(matches!(answer, Ok(Ok(()))), "{answer:?}");
+}
+
+#[test]
 fn wrong_trees_are_found_by_a_check() {
     let store = Store::in_memory().unwrap();
     let id = session(&store);

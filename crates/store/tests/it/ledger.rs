@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base::{ModelRef, Money, SessionId, Timestamp, Usage};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
-use store::{By, CallKind, CallStatus, Store, UsageKey, UsageQuery, UsageRow, UsageSum};
+use store::{Batch, By, CallKind, CallStatus, Store, UsageKey, UsageQuery, UsageRow, UsageSum};
 
 use crate::support;
 
@@ -122,4 +122,25 @@ fn a_count_that_does_not_fit_is_refused_not_bent() {
     };
     assert!(store.record_usage(row).wait().is_err());
     assert!(asked(&store, By::All, None).is_empty());
+}
+
+#[test]
+fn a_batch_is_written_whole_or_not_at_all() {
+    let store = Store::in_memory().unwrap();
+    let session = support::session(&store);
+    let calls = |store: &Store| asked(store, By::All, None).first().map_or(0, |(_, sum)| sum.calls);
+
+    let stranger = support::user(Some(base::EntryId::new()), "below nothing");
+    let batch =
+        Batch::default().record_usage(support::paid(session, 5)).append(session, vec![stranger]);
+    assert!(store.commit(batch).wait().is_err());
+    assert_eq!(calls(&store), 0, "the ledger has a call whose entry was refused");
+
+    let entry = support::user(None, "first");
+    let batch = Batch::default()
+        .record_usage(support::paid(session, 5))
+        .append_step(session, vec![entry.clone()]);
+    store.commit(batch).wait().unwrap();
+    assert_eq!(calls(&store), 1);
+    assert_eq!(store.branch(session).wait().unwrap(), [entry]);
 }

@@ -4,8 +4,8 @@ use base::transcript::{Call, CallInput};
 use base::{CallId, Entry, EntryId, EntryKind, Origin, Part, PartBody, SessionId, Timestamp};
 use rusqlite::Connection;
 use store::{
-    Changing, ChildOf, Commands, ContentHash, FILE_LIMIT_BYTES, FileState, Kept, Moment, Need,
-    NewSession, Report, Store, Was,
+    Changing, ChildOf, ContentHash, FILE_LIMIT_BYTES, FileState, Kept, Moment, Need, NewSession,
+    Report, Store, StoreError, Was,
 };
 
 use crate::support;
@@ -121,7 +121,7 @@ fn moments_are_the_prompts_of_the_current_branch() {
 }
 
 #[test]
-fn a_moment_tells_that_commands_have_run() {
+fn a_moment_names_the_tools_that_were_called() {
     let store = Store::in_memory().unwrap();
     let session = support::session(&store);
     say(&store, session, "say \"name\":\"bash\"");
@@ -136,8 +136,9 @@ fn a_moment_tells_that_commands_have_run() {
     store.append(session, vec![answer]).wait().unwrap();
     say(&store, session, "thanks");
     let moments = store.moments(session).wait().unwrap();
-    let ran: Vec<Commands> = moments.prompts.iter().map(|prompt| prompt.commands).collect();
-    assert_eq!(ran, [Commands::None, Commands::Ran, Commands::None]);
+    let called: Vec<&[String]> =
+        moments.prompts.iter().map(|prompt| prompt.tools.as_slice()).collect();
+    assert_eq!(called, [&[] as &[String], &["bash".to_owned()], &[]]);
 }
 
 #[test]
@@ -232,7 +233,13 @@ fn faces_keep_replace_and_forget() {
         assert_eq!(recall().as_deref(), Some(value));
     }
     let much = "x".repeat(2_000_000);
-    assert!(store.remember("draft".to_owned(), Some(much)).wait().is_err());
+    let error = store.remember("draft".to_owned(), Some(much)).wait().unwrap_err();
+    assert!(matches!(error, StoreError::TooMuch { bytes: 2_000_000, .. }), "{error}");
+    let error = store.remember("k".repeat(5_000), Some("x".to_owned())).wait().unwrap_err();
+    assert!(
+        matches!(error, StoreError::KeyTooLong { bytes: 5_000, limit } if limit < 5_000),
+        "{error}"
+    );
     assert_eq!(recall().as_deref(), Some("two"));
     store.remember("draft".to_owned(), None).wait().unwrap();
     assert_eq!(recall(), None);

@@ -71,6 +71,11 @@ pub(super) struct Input {
 #[derive(Debug)]
 pub(super) struct Bash;
 
+/// Whether a tool runs commands, whose changes to files are not known.
+pub fn runs_commands(tool: &str) -> bool {
+    tool == Bash::NAME
+}
+
 impl Tool for Bash {
     const NAME: &'static str = "bash";
     const EFFECT: Effect = Effect::Write;

@@ -132,9 +132,7 @@ async fn save(
     let mut file = tokio::fs::File::from_std(scratch);
     let mut size = 0_u64;
     let mut reported = Instant::now();
-    while let Some(chunk) =
-        response.chunk().await.map_err(|error| web::failed(response.url(), &error))?
-    {
+    while let Some(chunk) = web::chunk(&mut response).await? {
         size += chunk.len() as u64;
         if size > SIZE_LIMIT {
             return too_large();

@@ -100,9 +100,7 @@ async fn ask(workspace: &Workspace, url: &Url) -> Result<String, WebError> {
     let mut response = workspace.web.get(url, headers).await?;
     web::check_status(&response)?;
     let mut body = Vec::new();
-    while let Some(chunk) =
-        response.chunk().await.map_err(|error| web::failed(response.url(), &error))?
-    {
+    while let Some(chunk) = web::chunk(&mut response).await? {
         body.extend_from_slice(&chunk);
         if body.len() > BODY_LIMIT {
             break;

@@ -69,9 +69,7 @@ pub(super) async fn read(
 ) -> Result<(Vec<u8>, bool), WebError> {
     let mut body = Vec::new();
     loop {
-        let chunk = response.chunk().await;
-        let chunk = chunk.map_err(|error| super::failed(response.url(), &error))?;
-        let Some(chunk) = chunk else { return Ok((body, false)) };
+        let Some(chunk) = super::chunk(&mut response).await? else { return Ok((body, false)) };
         let room = limit - body.len();
         if chunk.len() > room {
             body.extend_from_slice(&chunk[..room]);

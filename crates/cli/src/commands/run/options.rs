@@ -11,7 +11,7 @@ use guard::{Rule, Rules, Runner};
 use llm::{Reasoning, Target};
 use settings::definition::Weight;
 use settings::definition::agent::read_json;
-use settings::{Config, Expander, Loaded};
+use settings::{Config, Expander, Loaded, SelectedModel};
 
 use super::flags::{Asked, Limits, Lock, Turns, Voice};
 use super::servers;
@@ -32,7 +32,7 @@ pub(crate) fn options(
     let chosen = wiring::chosen(settings, &target);
     let (system_prompt, append_prompt) = prompts(app, args.voice)?;
     let options = Options {
-        reasoning: reasoning(args.voice, chosen.and_then(|chosen| chosen.reasoning_effort)),
+        reasoning: reasoning(args.voice, chosen.and_then(SelectedModel::effort)),
         max_tokens: args.voice.max_tokens.or(chosen.and_then(|chosen| chosen.max_tokens)),
         sampling: chosen.map(wiring::sampling).unwrap_or_default(),
         target,

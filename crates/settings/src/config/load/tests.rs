@@ -120,6 +120,20 @@ fn earlier_names_still_count() {
 }
 
 #[test]
+fn options_that_only_crush_has_are_named_and_not_used() {
+    let text = r#"{"options": {"data_directory": "x", "disable_metrics": true,
+        "disable_provider_auto_update": false, "debug": true}}"#;
+    let loaded = parse_text("crush.json", text);
+    let told: Vec<_> = loaded.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 3, "{told:#?}");
+    for (problem, text) in loaded.problems.iter().zip(&told) {
+        assert_eq!(problem.severity, Severity::Note, "{text}");
+        assert!(text.contains("options.") && text.contains("not used: "), "{text}");
+    }
+    assert!(loaded.config.options.debug);
+}
+
+#[test]
 fn claude_settings_and_mcp_files_are_read_into_the_same_sections() {
     let claude = r#"{"model": "opus", "permissions": {"allow": ["Bash(ls:*)"], "deny": ["Read(.env)"],
         "defaultMode": "plan", "disableAutoMode": "x"}, "env": {"A": "1"}, "statusLine": {},
@@ -180,7 +194,6 @@ fn an_untrusted_project_sets_nothing_that_runs_redirects_or_widens() {
         r#"{"permissions": {"default_mode": "accept_edits"}}"#,
         r#"{"permissions": {"defaultMode": "bypassPermissions"}}"#,
         r#"{"tools": {"fetch": {"allow_private": ["evil"]}}}"#,
-        r#"{"options": {"data_directory": "/tmp/evil"}}"#,
         r#"{"options": {"context_paths": ["~/.ssh/id_rsa"]}}"#,
         r#"{"options": {"context_paths": ["docs/../../x"]}}"#,
         r#"{"options": {"context_paths": ["/etc/passwd"]}}"#,
