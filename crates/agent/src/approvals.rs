@@ -118,6 +118,11 @@ impl Waiting {
         }
     }
 
+    /// The session that asks.
+    pub(crate) fn session_of(&self, request: RequestId) -> Option<SessionId> {
+        lock(&self.open).get(&request).and_then(|open| open.asked.session())
+    }
+
     /// What faces were told of the questions of some sessions, in order.
     pub(crate) fn of(&self, sessions: &HashSet<SessionId>) -> Vec<Event> {
         let is_theirs = |event: &Event| event.session().is_some_and(|it| sessions.contains(&it));

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use base::protocol::{
-    Client, ClientError, Delivery, EventStream, Mode, Op, Query, Reply, ServerKind, ServerState,
+    Client, ClientError, Delivery, EventFilter, EventStream, Mode, Op, Principal, Query, Reply,
+    ServerKind, ServerState,
 };
-use base::{Effort, Event, ModelRef, SessionId, TaskScope};
+use base::{Effort, EntryId, Event, ModelRef, SessionId, TaskScope};
 use futures::future::BoxFuture;
 use llm::Reasoning;
 use store::{NewSession, Place, SessionFilter, StoreError};
@@ -28,7 +29,7 @@ use crate::shell;
 /// Runs sessions. Clones share it; [`Coordinator::close`] ends every turn and process.
 #[derive(Clone)]
 pub struct Coordinator {
-    hub: Arc<Hub>,
+    pub(crate) hub: Arc<Hub>,
 }
 
 /// Where all sessions of a process meet.
@@ -42,7 +43,9 @@ pub(crate) struct Hub {
     pub(crate) places: Arc<Semaphore>,
     /// For whoever must not keep the hub alive.
     pub(crate) me: Weak<Hub>,
-    lanes: Mutex<HashMap<SessionId, Lane>>,
+    lanes: std::sync::Mutex<HashMap<SessionId, Lane>>,
+    /// Sessions that are being opened: each is opened once, and none waits for another.
+    opening: std::sync::Mutex<HashMap<SessionId, Weak<Mutex<()>>>>,
     /// The session in which the person at the interface has said something last.
     focus: Mutex<Option<SessionId>>,
     /// Sessions that were forked and have not begun.
@@ -65,7 +68,8 @@ impl Coordinator {
             scope: TaskScope::new(),
             places,
             me: me.clone(),
-            lanes: Mutex::default(),
+            lanes: std::sync::Mutex::default(),
+            opening: std::sync::Mutex::default(),
             focus: Mutex::default(),
             forks: std::sync::Mutex::default(),
             files: Files::default(),
@@ -103,12 +107,12 @@ impl Coordinator {
 }
 
 impl Hub {
-    async fn submit(&self, op: Op) -> Result<(), ClientError> {
+    pub(crate) async fn submit(&self, op: Op) -> Result<(), ClientError> {
         match op {
             Op::NewSession { session, folder } => self.new_session(session, folder).await,
-            Op::Say { session, parts, delivery } => {
+            Op::Say { session, entry, parts, delivery } => {
                 self.attend(session).await?;
-                self.tell(session, Note::Say { parts, delivery }).await
+                self.tell(session, Note::Say { entry, parts, delivery }).await
             }
             Op::Unsay { session, entry } => self.tell(session, Note::Unsay(entry)).await,
             Op::GoOn { session } => {
@@ -148,7 +152,9 @@ impl Hub {
             }
             Op::Delete { session } => {
                 self.forget(session).await;
-                self.mind.store.delete(session).await.map_err(|error| refused(&error))
+                let deleted = self.mind.store.delete(session).await;
+                self.events.forget(session);
+                deleted.map_err(|error| refused(&error))
             }
             Op::Command { session, line } => self.command(session, line).await,
             Op::Shell { session, line } => shell::run(self, session, line).await,
@@ -206,7 +212,7 @@ impl Hub {
         if is_new {
             entered.tell(Note::Enter).await?;
         }
-        if let Some(left) = self.open_lane(left).await {
+        if let Some(left) = self.open_lane(left) {
             // One that is closed meanwhile has told its end.
             drop(left.tell(Note::Part(if is_new { End::Clear } else { End::Resume })).await);
         }
@@ -247,7 +253,8 @@ impl Hub {
                 text
             }
             commands::Reply::Say(parts) => {
-                return self.tell(session, Note::Say { parts, delivery: Delivery::Queue }).await;
+                let (entry, delivery) = (EntryId::new(), Delivery::Queue);
+                return self.tell(session, Note::Say { entry, parts, delivery }).await;
             }
             commands::Reply::Record { kind, text } => {
                 self.tell(session, Note::Record(Box::new(kind))).await?;
@@ -270,7 +277,7 @@ impl Hub {
     async fn fork(
         &self,
         from: SessionId,
-        entry: base::EntryId,
+        entry: EntryId,
         into: SessionId,
     ) -> Result<(), ClientError> {
         let row = self.mind.store.session(from).await.map_err(|error| refused(&error))?;
@@ -293,14 +300,35 @@ impl Hub {
         lane.tell(note).await
     }
 
-    pub(crate) async fn lane(&self, id: SessionId) -> Result<Lane, ClientError> {
-        let mut lanes = self.lanes.lock().await;
+    /// The lane of a session that is open and stays so.
+    fn usable_lane(&self, id: SessionId) -> Option<Lane> {
         // A lane that is closing may still stand here when whoever waited for it is gone.
-        if let Some(lane) = lanes.get(&id).filter(|lane| !lane.closing().is_cancelled()) {
-            return Ok(lane.clone());
+        lock(&self.lanes).get(&id).filter(|lane| !lane.closing().is_cancelled()).cloned()
+    }
+
+    /// What must be locked while a session is opened.
+    fn opening(&self, id: SessionId) -> Arc<Mutex<()>> {
+        let mut opening = lock(&self.opening);
+        opening.retain(|_, held| held.strong_count() > 0);
+        if let Some(held) = opening.get(&id).and_then(Weak::upgrade) {
+            return held;
+        }
+        let held = Arc::new(Mutex::new(()));
+        opening.insert(id, Arc::downgrade(&held));
+        held
+    }
+
+    pub(crate) async fn lane(&self, id: SessionId) -> Result<Lane, ClientError> {
+        if let Some(lane) = self.usable_lane(id) {
+            return Ok(lane);
+        }
+        let opening = self.opening(id);
+        let _opening = opening.lock().await;
+        if let Some(lane) = self.usable_lane(id) {
+            return Ok(lane);
         }
         let row = self.mind.store.session(id).await.map_err(|error| refused(&error))?;
-        let at_work = |child: &SessionId| lanes.contains_key(child);
+        let at_work = |child: &SessionId| lock(&self.lanes).contains_key(child);
         crew::settle_debts(&self.mind, id, at_work).await.map_err(|error| refused(&error))?;
         let own = crew::on_its_own(self, &row).map_err(ClientError::Refused)?;
         for text in own.notes {
@@ -313,7 +341,7 @@ impl Hub {
             SessionError::Store(error) => refused(&error),
             error @ SessionError::Folder { .. } => ClientError::Refused(error.to_string()),
         })?;
-        lanes.insert(id, lane.clone());
+        lock(&self.lanes).insert(id, lane.clone());
         Ok(lane)
     }
 
@@ -337,12 +365,14 @@ impl Hub {
         options: Options,
     ) -> Result<Lane, String> {
         let id = row.summary.id;
-        let mut lanes = self.lanes.lock().await;
-        if lanes.get(&id).is_some_and(|lane| !lane.has_ended()) {
+        self.events.adopt(id, kin.root(id));
+        let opening = self.opening(id);
+        let _opening = opening.lock().await;
+        if lock(&self.lanes).get(&id).is_some_and(|lane| !lane.has_ended()) {
             return Err(format!("Cannot resume `{id}`: it is still at work."));
         }
         let lane = self.open(row, kin, options).await.map_err(|error| error.to_string())?;
-        lanes.insert(id, lane.clone());
+        lock(&self.lanes).insert(id, lane.clone());
         Ok(lane)
     }
 
@@ -352,32 +382,31 @@ impl Hub {
         session: SessionId,
         note: Note,
     ) -> Result<(), ClientError> {
-        let lane = self.lanes.lock().await.get(&session).cloned();
+        let lane = self.open_lane(session);
         lane.ok_or(ClientError::Closed)?.tell(note).await
     }
 
     /// The lane of a session that is open.
-    pub(crate) async fn open_lane(&self, session: SessionId) -> Option<Lane> {
-        self.lanes.lock().await.get(&session).cloned()
+    pub(crate) fn open_lane(&self, session: SessionId) -> Option<Lane> {
+        lock(&self.lanes).get(&session).cloned()
     }
 
     /// All sessions that are open.
-    pub(crate) async fn open_lanes(&self) -> Vec<Arc<Sight>> {
-        self.lanes.lock().await.values().map(|lane| lane.sight().clone()).collect()
+    pub(crate) fn open_lanes(&self) -> Vec<Arc<Sight>> {
+        lock(&self.lanes).values().map(|lane| lane.sight().clone()).collect()
     }
 
     /// Closes a session's lane: what it knows is no longer true.
     pub(crate) async fn forget(&self, session: SessionId) {
-        let Some(lane) = self.open_lane(session).await else { return };
-        // Nobody holds the lanes meanwhile: a sub-agent of this one forgets its own while it ends.
+        let Some(lane) = self.open_lane(session) else { return };
         lane.close().await;
-        let mut lanes = self.lanes.lock().await;
+        let mut lanes = lock(&self.lanes);
         if lanes.get(&session).is_some_and(Lane::has_ended) {
             lanes.remove(&session);
         }
     }
 
-    async fn ask(&self, query: Query) -> Result<Reply, ClientError> {
+    pub(crate) async fn ask(&self, query: Query) -> Result<Reply, ClientError> {
         let store = &self.mind.store;
         let reply = match query {
             Query::Sessions { folder, limit } => {
@@ -418,15 +447,16 @@ impl Hub {
 
 impl Client for Coordinator {
     fn submit(&self, op: Op) -> BoxFuture<'_, Result<(), ClientError>> {
-        Box::pin(self.hub.submit(op))
+        let owner = self.connect(Principal::owner());
+        Box::pin(async move { owner.submit(op).await })
     }
 
     fn ask(&self, query: Query) -> BoxFuture<'_, Result<Reply, ClientError>> {
         Box::pin(self.hub.ask(query))
     }
 
-    fn events(&self, since: u64) -> EventStream {
-        self.hub.events.since(since)
+    fn subscribe(&self, filter: EventFilter, since: u64) -> EventStream {
+        self.hub.events.since(filter, since)
     }
 }
 

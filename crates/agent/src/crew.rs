@@ -341,7 +341,8 @@ impl Crew {
         let closing = lane.closing().clone().drop_guard();
         let turns = lane.turns_ended();
         let parts = vec![Part::user_text(&order.prompt)];
-        let said = lane.tell(Note::Say { parts, delivery: Delivery::Steer }).await;
+        let said =
+            lane.tell(Note::Say { entry: EntryId::new(), parts, delivery: Delivery::Steer }).await;
         said.map_err(|error| ToolError::Refused(error.to_string()))?;
         let entries = usize::try_from(entries).unwrap_or(usize::MAX);
         Ok(Child {
@@ -482,10 +483,12 @@ impl Crew {
 
     fn options_for(&self, hub: &Hub, agent: &Agent, order: &Order) -> Result<Options, ToolError> {
         let policy = self.live.policy();
+        // What the user has set since the session was opened holds for its sub-agents too.
+        let own = Options { reasoning: self.live.reasoning(), ..self.options.clone() };
         let parent = role::Parent {
             mind: &hub.mind,
             top: &hub.options,
-            options: &self.options,
+            options: &own,
             target: self.live.target(),
             rules: &policy.rules,
             mode: policy.mode,

@@ -4,9 +4,12 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use base::protocol::{ClientError, Delivery, Mode, Rewound};
-use base::{EntryId, EntryKind, Event, ModelRef, Part, TaskScope, Timestamp};
+use base::{
+    Clock, EntryId, EntryKind, Event, FailureClass, ModelRef, Part, SessionId, TaskScope,
+    Timestamp, TurnId,
+};
 use llm::{Reasoning, Target};
-use store::Queued;
+use store::{Queued, Store};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -21,7 +24,7 @@ use crate::mcp::prompts::Called;
 use crate::room::Cause;
 use crate::session::Session;
 use crate::skills::invoke::Invocation;
-use crate::turn::{Close, run_turn};
+use crate::turn::{Close, TurnStart, run_turn};
 
 /// Most prompts that may wait; more are refused, so that a runaway sender is told.
 const QUEUE_PROMPTS: usize = 100;
@@ -58,6 +61,7 @@ pub(crate) struct Rest {
 #[derive(Debug)]
 pub(crate) enum Note {
     Say {
+        entry: EntryId,
         parts: Vec<Part>,
         delivery: Delivery,
     },
@@ -115,10 +119,21 @@ pub(crate) enum Answered {
 
 /// What a session is handed over for.
 enum Work {
-    Turn,
-    Compact { focus: Option<String> },
-    Invoke { invocation: Box<Invocation>, answer: oneshot::Sender<Answered> },
-    Prompt { called: Box<Called>, answer: oneshot::Sender<Answered> },
+    /// A turn that answers these prompts.
+    Turn {
+        prompts: Vec<EntryId>,
+    },
+    Compact {
+        focus: Option<String>,
+    },
+    Invoke {
+        invocation: Box<Invocation>,
+        answer: oneshot::Sender<Answered>,
+    },
+    Prompt {
+        called: Box<Called>,
+        answer: oneshot::Sender<Answered>,
+    },
 }
 
 impl Lane {
@@ -130,6 +145,9 @@ impl Lane {
         session.live.queue.restore(held);
         let sight = Arc::new(Sight::of(&session));
         let keeper = Keeper {
+            session: session.id,
+            store: session.mind.store.clone(),
+            clock: session.mind.clock.clone(),
             resting,
             live: session.live.clone(),
             crew: session.crew.clone(),
@@ -195,6 +213,9 @@ impl Lane {
 
 /// The owner of a session while no turn has it.
 struct Keeper {
+    session: SessionId,
+    store: Store,
+    clock: Clock,
     live: Arc<Live>,
     crew: Arc<Crew>,
     /// The session, while no turn runs.
@@ -213,9 +234,6 @@ type Given = (Box<Session>, Option<Result<Close, String>>);
 struct Running {
     cancel: CancellationToken,
     done: oneshot::Receiver<Given>,
-    store: store::Store,
-    session: base::SessionId,
-    clock: base::Clock,
 }
 
 impl Keeper {
@@ -254,7 +272,10 @@ impl Keeper {
         self.nudge = None;
         self.settle().await;
         let answer = match note {
-            Note::Say { parts, delivery } => self.say(parts, delivery).await,
+            Note::Say { entry, parts, delivery } => {
+                let prompt = Queued { entry, at: self.clock.now(), delivery, parts };
+                self.say(prompt).await
+            }
             Note::Unsay(entry) => self.unsay(entry).await,
             Note::GoOn => self.go_on().await,
             Note::Stop => {
@@ -323,51 +344,60 @@ impl Keeper {
     }
 
     /// A prompt: it begins a turn, or waits, durably, for the running one.
-    async fn say(&mut self, parts: Vec<Part>, delivery: Delivery) -> Result<(), ClientError> {
+    async fn say(&mut self, prompt: Queued) -> Result<(), ClientError> {
+        if self.has_taken(prompt.entry).await? {
+            return Ok(());
+        }
         // A prompt after a stop is the user's next word: it does not wait behind the turn that is ending.
         if self.running.as_ref().is_some_and(|running| running.cancel.is_cancelled()) {
             let session = ended(&mut self.running).await;
             self.turn_ended(session).await;
         }
         if let Some(session) = self.idle.take() {
-            let at = session.mind.clock.now();
-            let said = Queued { entry: EntryId::new(), at, delivery, parts };
             // Prompts that a stop or a crash left waiting come first.
             let mut prompts = self.live.queue.take_all();
-            prompts.push(said);
+            prompts.push(prompt);
             return self.begin(session, prompts).await;
         }
-        let Some(running) = &self.running else { return Err(ClientError::Closed) };
+        if self.running.is_none() {
+            return Err(ClientError::Closed);
+        }
         if self.live.queue.len() >= QUEUE_PROMPTS {
             let text = format!("{QUEUE_PROMPTS} prompts wait already; stop the turn or wait");
             return Err(ClientError::Refused(text));
         }
-        let prompt = Queued { entry: EntryId::new(), at: running.clock.now(), delivery, parts };
-        running
-            .store
-            .enqueue(running.session, prompt.clone())
-            .await
-            .map_err(|error| refused(&error))?;
-        match delivery {
+        let kept = self.store.enqueue(self.session, prompt.clone()).await;
+        kept.map_err(|error| refused(&error))?;
+        match prompt.delivery {
             Delivery::Steer => self.live.queue.join(prompt),
             Delivery::Queue => self.live.queue.follow(prompt),
         }
         Ok(())
     }
 
+    /// Whether a prompt was taken before: a client that got no answer sends it again.
+    async fn has_taken(&self, entry: EntryId) -> Result<bool, ClientError> {
+        if self.live.queue.holds(entry) {
+            return Ok(true);
+        }
+        let known = self.store.has_entry(self.session, entry).await;
+        known.map_err(|error| refused(&error))
+    }
+
     /// What a command of the user's own has come to: it joins the running turn, or waits in the transcript for
     /// the next request. No turn begins.
     async fn ran(&mut self, parts: Vec<Part>) -> Result<(), ClientError> {
-        let said = |at| Queued { entry: EntryId::new(), at, delivery: Delivery::Steer, parts };
+        let at = self.clock.now();
+        let said = Queued { entry: EntryId::new(), at, delivery: Delivery::Steer, parts };
         if let Some(mut session) = self.idle.take() {
-            let said = said(session.mind.clock.now());
             let taken = session.take_prompts(vec![said]).await;
             self.idle = Some(session);
             return taken.map_err(|error| refused(&error));
         }
-        let Some(running) = &self.running else { return Err(ClientError::Closed) };
-        let said = said(running.clock.now());
-        let kept = running.store.enqueue(running.session, said.clone()).await;
+        if self.running.is_none() {
+            return Err(ClientError::Closed);
+        }
+        let kept = self.store.enqueue(self.session, said.clone()).await;
         kept.map_err(|error| refused(&error))?;
         self.live.queue.join(said);
         Ok(())
@@ -387,13 +417,9 @@ impl Keeper {
     }
 
     async fn unsay(&mut self, entry: EntryId) -> Result<(), ClientError> {
-        let (store, session) = match (&self.running, &self.idle) {
-            (Some(running), _) => (running.store.clone(), running.session),
-            (None, Some(session)) => (session.mind.store.clone(), session.id),
-            (None, None) => return Err(ClientError::Closed),
-        };
         self.live.queue.remove(entry);
-        let waited = store.unqueue(session, entry).await.map_err(|error| refused(&error))?;
+        let waited = self.store.unqueue(self.session, entry).await;
+        let waited = waited.map_err(|error| refused(&error))?;
         waited.then_some(()).ok_or_else(|| ClientError::NotFound(format!("waiting prompt {entry}")))
     }
 
@@ -408,7 +434,7 @@ impl Keeper {
         let taken_up = session.take_up().await;
         match taken_up {
             Ok(true) => {
-                self.start(session, Work::Turn);
+                self.start(session, Work::Turn { prompts: Vec::new() });
                 Ok(())
             }
             Ok(false) => {
@@ -432,6 +458,7 @@ impl Keeper {
         // Whoever sees the prompt sees that it is worked on.
         let now = session.mind.clock.now();
         self.resting.send_modify(|rest| rest.since = Some(now));
+        let entries = prompts.iter().map(|prompt| prompt.entry).collect();
         let taken = if session.screens_prompts() || session.mentions_resources(&prompts) {
             self.let_wait(&session, prompts).await
         } else {
@@ -439,7 +466,7 @@ impl Keeper {
         };
         match taken {
             Ok(()) => {
-                self.start(session, Work::Turn);
+                self.start(session, Work::Turn { prompts: entries });
                 Ok(())
             }
             Err(error) => {
@@ -495,39 +522,35 @@ impl Keeper {
     /// Hands the session to a task of its own.
     fn start(&mut self, mut session: Box<Session>, work: Work) {
         let (give_back, done) = oneshot::channel();
+        let turn = TurnId::new();
         let cancel = self.scope.token().child_token();
         let now = session.mind.clock.now();
         self.resting.send_modify(|rest| rest.since = Some(now));
-        self.running = Some(Running {
-            cancel: cancel.clone(),
-            done,
-            store: session.mind.store.clone(),
-            session: session.id,
-            clock: session.mind.clock.clone(),
-        });
+        self.running = Some(Running { cancel: cancel.clone(), done });
         // A turn whose token is cancelled still settles its calls.
         self.scope.spawn_settling(async move {
             let worked = match work {
-                Work::Turn => Box::pin(run_turn(&mut session, &cancel)).await.map(Some),
+                Work::Turn { prompts } => {
+                    let start = TurnStart { id: turn, entries: prompts };
+                    Box::pin(run_turn(&mut session, start, &cancel)).await.map(Some)
+                }
                 Work::Compact { focus } => {
                     let made = session.make_room(Cause::Asked(focus), &cancel).await;
                     session.events.publish(Event::CommandDone { session: session.id });
                     made.map(|_| None)
                 }
                 Work::Invoke { invocation, answer } => {
-                    Box::pin(session.invoke(*invocation, answer, &cancel)).await
+                    Box::pin(session.invoke(*invocation, turn, answer, &cancel)).await
                 }
                 Work::Prompt { called, answer } => {
-                    Box::pin(session.say_prompt(*called, answer, &cancel)).await
+                    Box::pin(session.say_prompt(*called, turn, answer, &cancel)).await
                 }
             };
             let close = match worked {
                 Ok(close) => close.map(Ok),
                 Err(error) => {
-                    let (reason, class) = (error.to_string(), "store".to_owned());
-                    let failed =
-                        Event::TurnFailed { session: session.id, reason: reason.clone(), class };
-                    session.events.publish(failed);
+                    let reason = error.to_string();
+                    session.events.publish(store_failure(session.id, turn, &reason));
                     Some(Err(reason))
                 }
             };
@@ -557,8 +580,8 @@ impl Keeper {
         }
         let (id, events) = (session.id, session.events.clone());
         if let Err(error) = self.begin(session, prompts).await {
-            let (reason, class) = (error.to_string(), "store".to_owned());
-            events.publish(Event::TurnFailed { session: id, reason: reason.clone(), class });
+            let reason = error.to_string();
+            events.publish(store_failure(id, TurnId::new(), &reason));
             self.rested(Some(Err(reason)));
         }
     }
@@ -595,6 +618,12 @@ async fn due(moment: Option<Instant>) {
         Some(moment) => sleep_until(moment).await,
         None => std::future::pending().await,
     }
+}
+
+/// A turn that ended because the session could not be written.
+fn store_failure(session: SessionId, turn: TurnId, reason: &str) -> Event {
+    let class = FailureClass::Store;
+    Event::TurnFailed { session, turn, reason: reason.to_owned(), class }
 }
 
 fn busy() -> ClientError {

@@ -39,6 +39,7 @@ mod approvals;
 pub mod budget;
 pub mod commands;
 pub mod compaction;
+mod connect;
 mod coordinator;
 mod crew;
 mod dispatch;
@@ -70,6 +71,7 @@ pub mod tokens;
 mod toolset;
 mod turn;
 
+pub use connect::Connection;
 pub use coordinator::Coordinator;
 pub use crew::{Around, built_in as built_in_agents, review as review_agent};
 pub use mind::{Meant, Mind, Models, Options, Presence, Resolve, Tools};

@@ -173,9 +173,14 @@ impl Live {
         wished.unwrap_or_else(|| self.target())
     }
 
+    /// How hard the model is to think.
+    pub(crate) fn reasoning(&self) -> Reasoning {
+        *lock(&self.reasoning)
+    }
+
     /// How hard the model is to think; none where that is its own choice.
     pub(crate) fn effort(&self) -> Option<Effort> {
-        effort_of(*lock(&self.reasoning))
+        effort_of(self.reasoning())
     }
 }
 

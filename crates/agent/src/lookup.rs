@@ -54,7 +54,7 @@ impl Hub {
         let settings = self.settings(&row).await?;
         let branch = store.branch(id).await.map_err(|error| refused(&error))?;
         // A turn that began, or ended, while we looked has not broken off.
-        let lane = self.open_lane(id).await;
+        let lane = self.open_lane(id);
         let running_since = settings.running_since.or(lane.and_then(|lane| lane.running_since()));
         let (system, tools) = prefix(&branch).unwrap_or_default();
         Ok(Reply::State(Box::new(SessionState {
@@ -94,7 +94,7 @@ impl Hub {
 
     /// What goes on in a session and its sub-agents, as faces that came before were told.
     async fn going_on(&self, id: SessionId) -> Vec<Event> {
-        let mut open = self.open_lanes().await;
+        let mut open = self.open_lanes();
         // A sub-agent is younger than the session it works for.
         open.sort_by_key(|sight| sight.id);
         let (mut family, mut events) = (HashSet::from([id]), Vec::new());
@@ -129,7 +129,7 @@ impl Hub {
 
     /// How a session is set: as its lane has it, or as it would be opened.
     async fn settings(&self, row: &store::Session) -> Result<Settings, ClientError> {
-        if let Some(lane) = self.open_lane(row.summary.id).await {
+        if let Some(lane) = self.open_lane(row.summary.id) {
             let live = &lane.sight().live;
             return Ok(Settings {
                 target: live.next_target(),

@@ -77,6 +77,12 @@ impl Queue {
         !lock(&self.waiting).joining.is_empty()
     }
 
+    /// Whether a prompt waits.
+    pub(crate) fn holds(&self, entry: EntryId) -> bool {
+        let waiting = lock(&self.waiting);
+        waiting.joining.iter().chain(&waiting.following).any(|prompt| prompt.entry == entry)
+    }
+
     /// How many wait.
     pub(crate) fn len(&self) -> usize {
         lock(&self.waiting).len()

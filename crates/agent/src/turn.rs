@@ -3,7 +3,7 @@
 use base::model::StopReason;
 use base::protocol::Ending;
 use base::transcript::{Call, Piece};
-use base::{Entry, EntryKind, Event, Part, PartBody};
+use base::{Entry, EntryId, EntryKind, Event, FailureClass, Part, PartBody, TurnId};
 use llm::Class;
 use store::StoreError;
 use tokio::sync::mpsc;
@@ -16,9 +16,6 @@ use crate::loop_guard::{Alarm, LoopGuard, SeenCall};
 use crate::room::{Cause, Made};
 use crate::session::Session;
 
-/// The class of failure of a turn whose prompt hooks did not let pass.
-const BLOCKED: &str = "hook";
-
 /// How a turn ended.
 #[derive(Debug, Clone)]
 pub(crate) enum Close {
@@ -28,18 +25,28 @@ pub(crate) enum Close {
     Blocked(String),
 }
 
+/// The id of a turn that starts, and the prompts it answers.
+#[derive(Debug)]
+pub(crate) struct TurnStart {
+    pub(crate) id: TurnId,
+    pub(crate) entries: Vec<EntryId>,
+}
+
 /// Runs a turn on what has been said, and tells how it ended, as faces see it too; only the memory's
 /// failures are errors.
 pub(crate) async fn run_turn(
     session: &mut Session,
+    start: TurnStart,
     cancel: &CancellationToken,
 ) -> Result<Close, StoreError> {
+    let TurnStart { id, entries } = start;
     // The one that was wished for since: it answers the first request.
     let model = session.live.next_target().model_ref();
-    session.events.publish(Event::TurnStarted { session: session.id, model });
+    session.events.publish(Event::TurnStarted { session: session.id, turn: id, entries, model });
     session.purse.begin_turn();
     let (purse, limited) = (session.purse.clone(), cancel.child_token());
     let mut turn = Turn {
+        id,
         session,
         cancel: &limited,
         guard: LoopGuard::default(),
@@ -78,6 +85,7 @@ enum Taken {
 }
 
 struct Turn<'a> {
+    id: TurnId,
     session: &'a mut Session,
     cancel: &'a CancellationToken,
     guard: LoopGuard,
@@ -295,7 +303,7 @@ impl Turn<'_> {
 
     /// Tells the faces how the turn ended.
     async fn tell(&mut self, close: &Close) -> Result<(), StoreError> {
-        let id = self.session.id;
+        let (session, turn) = (self.session.id, self.id);
         let event = match close {
             Close::Ended(ending, stop) => {
                 let reason = match ending {
@@ -308,17 +316,18 @@ impl Turn<'_> {
                     self.note(reason.clone(), None).await?;
                 }
                 let (usage, cost) = self.session.purse.of_turn();
-                Event::TurnDone { session: id, stop: *stop, ending: ending.clone(), usage, cost }
+                let (stop, ending) = (*stop, ending.clone());
+                Event::TurnDone { session, turn, stop, ending, usage, cost }
             }
             Close::Blocked(reason) => {
-                let (reason, class) = (reason.clone(), BLOCKED.to_owned());
-                Event::TurnFailed { session: id, reason, class }
+                let (reason, class) = (reason.clone(), FailureClass::Hook);
+                Event::TurnFailed { session, turn, reason, class }
             }
             Close::Failed(error) => {
-                let (reason, class) = (error.message.clone(), error.class.as_str().to_owned());
+                let (reason, class) = (error.message.clone(), FailureClass::from(error.class));
                 let kept = self.session.mind.redactor.text(&reason).into_owned();
-                self.note(kept, Some(class.clone())).await?;
-                Event::TurnFailed { session: id, reason, class }
+                self.note(kept, Some(class)).await?;
+                Event::TurnFailed { session, turn, reason, class }
             }
         };
         self.session.events.publish(event);
@@ -326,7 +335,7 @@ impl Turn<'_> {
     }
 
     /// Writes down why the turn ended, for who looks at it later.
-    async fn note(&mut self, text: String, class: Option<String>) -> Result<(), StoreError> {
+    async fn note(&mut self, text: String, class: Option<FailureClass>) -> Result<(), StoreError> {
         let notice = self.session.entry(EntryKind::Notice { text, class });
         self.session.append(vec![notice]).await
     }

@@ -59,6 +59,10 @@ time_ordered_id!(
     EntryId
 );
 time_ordered_id!(
+    /// A turn: one run of a session's lane, from its first model call to its end.
+    TurnId
+);
+time_ordered_id!(
     /// Something a face asked and somebody must answer: an approval, a question.
     RequestId
 );

@@ -50,6 +50,69 @@ impl FromStr for ModelRef {
     }
 }
 
+/// The kind of failure that ended a turn or a model call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    /// Too many requests or tokens for now.
+    RateLimit,
+    /// The provider has no capacity for now.
+    Overloaded,
+    /// The account cannot pay.
+    Billing,
+    /// The key is missing, wrong or lacks the right.
+    Auth,
+    /// The prompt is longer than the model's context window.
+    ContextOverflow,
+    /// The provider refuses the request as it is.
+    BadRequest,
+    /// The model does not exist, or not for this key.
+    ModelNotFound,
+    /// The request took too long.
+    Timeout,
+    /// The provider broke, or broke its own protocol.
+    Server,
+    /// The connection failed or ended early.
+    Network,
+    /// The request was stopped by us.
+    Cancelled,
+    /// The session could not be written or read.
+    Store,
+    /// A hook rejected the prompt.
+    Hook,
+    /// A class written by a newer version.
+    #[serde(other)]
+    Other,
+}
+
+impl FailureClass {
+    /// The name that JSON and the ledger use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::RateLimit => "rate_limit",
+            Self::Overloaded => "overloaded",
+            Self::Billing => "billing",
+            Self::Auth => "auth",
+            Self::ContextOverflow => "context_overflow",
+            Self::BadRequest => "bad_request",
+            Self::ModelNotFound => "model_not_found",
+            Self::Timeout => "timeout",
+            Self::Server => "server",
+            Self::Network => "network",
+            Self::Cancelled => "cancelled",
+            Self::Store => "store",
+            Self::Hook => "hook",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl fmt::Display for FailureClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// How hard a model should think. Levels a model lacks are rounded to the nearest it has.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::clock::Timestamp;
 use crate::id::{CallId, EntryId};
-use crate::model::{ModelRef, StopReason, Usage};
+use crate::model::{FailureClass, ModelRef, StopReason, Usage};
 
 pub use branch::{is_unfinished, last_said, open_calls, prefix};
 pub use part::{
@@ -86,7 +86,7 @@ pub enum EntryKind {
         text: String,
         /// The class of the failure that ended a turn; none where none did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        class: Option<String>,
+        class: Option<FailureClass>,
     },
     /// What came before is replaced, for the model, by a summary.
     Compaction {

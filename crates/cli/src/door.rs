@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use agent::{Coordinator, Presence};
-use base::protocol::{Client, ClientError, EventStream, Op, Query, Reply};
+use base::protocol::{Client, ClientError, EventFilter, EventStream, Op, Query, Reply};
 use futures::future::BoxFuture;
 use links::Mcp;
 use links::acp::Editor;
@@ -394,8 +394,8 @@ impl Client for Door {
         Box::pin(self.shared.ask(query))
     }
 
-    fn events(&self, since: u64) -> EventStream {
-        self.shared.generations.events(since)
+    fn subscribe(&self, filter: EventFilter, since: u64) -> EventStream {
+        self.shared.generations.subscribe(filter, since)
     }
 }
 

@@ -62,6 +62,24 @@ pub enum Class {
     Cancelled,
 }
 
+impl From<Class> for base::FailureClass {
+    fn from(class: Class) -> Self {
+        match class {
+            Class::RateLimit => Self::RateLimit,
+            Class::Overloaded => Self::Overloaded,
+            Class::Billing => Self::Billing,
+            Class::Auth => Self::Auth,
+            Class::ContextOverflow => Self::ContextOverflow,
+            Class::BadRequest => Self::BadRequest,
+            Class::ModelNotFound => Self::ModelNotFound,
+            Class::Timeout => Self::Timeout,
+            Class::Server => Self::Server,
+            Class::Network => Self::Network,
+            Class::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
 impl Class {
     /// Every class.
     pub const ALL: [Self; 11] = [
@@ -80,19 +98,12 @@ impl Class {
 
     /// The class's name, as events and JSON write it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::RateLimit => "rate_limit",
-            Self::Overloaded => "overloaded",
-            Self::Billing => "billing",
-            Self::Auth => "auth",
-            Self::ContextOverflow => "context_overflow",
-            Self::BadRequest => "bad_request",
-            Self::ModelNotFound => "model_not_found",
-            Self::Timeout => "timeout",
-            Self::Server => "server",
-            Self::Network => "network",
-            Self::Cancelled => "cancelled",
-        }
+        base::FailureClass::from(self).as_str()
+    }
+
+    /// The class of a failed turn; `None` if the model's provider was not the cause.
+    pub fn of_failure(failure: base::FailureClass) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| base::FailureClass::from(*class) == failure)
     }
 
     /// The class of a name.

@@ -60,6 +60,11 @@ impl Store {
         })
     }
 
+    /// Whether the session has an entry, on any branch.
+    pub fn has_entry(&self, session: SessionId, entry: EntryId) -> Pending<bool> {
+        self.read(move |connection| Ok(find(connection, session, entry)?.is_some()))
+    }
+
     /// The current branch, from its root to its newest entry.
     pub fn branch(&self, session: SessionId) -> Pending<Vec<Entry>> {
         self.read(move |connection| {

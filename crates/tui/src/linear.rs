@@ -349,7 +349,7 @@ impl Linear {
         } else if let Some(command) = line.strip_prefix('!') {
             Op::Shell { session, line: command.trim().to_owned() }
         } else {
-            Op::Say { session, parts: vec![Part::user_text(line)], delivery }
+            Op::say(session, vec![Part::user_text(line)], delivery)
         }));
         effects
     }

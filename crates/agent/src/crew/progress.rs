@@ -1,7 +1,7 @@
 //! A sub-agent's calls as a tree, shown in its parent's block while it works.
 
 use base::block::Node;
-use base::protocol::Numbered;
+use base::protocol::{EventFilter, Numbered};
 use base::transcript::Outcome;
 use base::{Block, CallId, Event, SessionId};
 use futures::StreamExt;
@@ -18,12 +18,13 @@ pub(super) fn show(
     child: SessionId,
     progress: &Progress,
 ) -> impl Future<Output = ()> + use<> {
-    let (progress, mut news) = (progress.clone(), events.since(events.newest()));
+    let (progress, mut news) =
+        (progress.clone(), events.since(EventFilter::Session(child), events.newest()));
     async move {
         let mut tree = Tree::default();
         // Whoever lags too far behind misses a tree, not a result.
         while let Some(Numbered { event, .. }) = news.next().await {
-            if event.session() == Some(child) && tree.take(&event) {
+            if tree.take(&event) {
                 progress.show(tree.block());
             }
         }

@@ -59,8 +59,7 @@ impl Hub {
         let sums = store.usage(query).await.map_err(|error| refused(&error))?;
         let own = |(key, _): &&(UsageKey, _)| *key == UsageKey::Session(Some(session));
         let usage = sums.iter().find(own).map_or_else(Usage::default, |(_, sum)| sum.usage);
-        let is_running =
-            self.open_lane(session).await.is_some_and(|lane| lane.running_since().is_some());
+        let is_running = self.open_lane(session).is_some_and(|lane| lane.running_since().is_some());
         let agent = row.agent.unwrap_or_default();
         let color = self.color(row.project, agent.clone()).await?;
         let made: Vec<&Part> = window.iter().flat_map(|entry| entry.kind.parts()).collect();

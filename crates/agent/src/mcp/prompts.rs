@@ -2,7 +2,7 @@
 //! What comes of one begins a turn like any other prompt, but they are the server's words and not the user's.
 
 use base::protocol::{Delivery, Offer, OfferKind};
-use base::{EntryId, Origin, Part, PartBody};
+use base::{EntryId, Origin, Part, PartBody, TurnId};
 use guard::rule::names;
 use links::mcp::{Elicited, Field, Kind, Menu, Message, Prompt};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use crate::expand::words;
 use crate::lane::Answered;
 use crate::mind::Mind;
 use crate::session::Session;
-use crate::turn::{Close, run_turn};
+use crate::turn::{Close, TurnStart, run_turn};
 
 /// Characters of a prompt that are said.
 const LONGEST: usize = 100_000;
@@ -104,13 +104,15 @@ impl Session {
     pub(crate) async fn say_prompt(
         &mut self,
         called: Called,
+        turn: TurnId,
         answer: oneshot::Sender<Answered>,
         cancel: &CancellationToken,
     ) -> Result<Option<Close>, StoreError> {
+        let entry = EntryId::new();
         let said = match self.fetched(&called, cancel).await {
             Ok(parts) => {
                 let at = self.mind.clock.now();
-                let said = Queued { entry: EntryId::new(), at, delivery: Delivery::Queue, parts };
+                let said = Queued { entry, at, delivery: Delivery::Queue, parts };
                 self.hand_over(said).await.map_err(|error| error.to_string())
             }
             Err(why) => Err(why),
@@ -121,7 +123,8 @@ impl Session {
             return Ok(None);
         }
         drop(answer.send(Answered::Begun));
-        Box::pin(run_turn(self, cancel)).await.map(Some)
+        let start = TurnStart { id: turn, entries: vec![entry] };
+        Box::pin(run_turn(self, start, cancel)).await.map(Some)
     }
 
     async fn fetched(

@@ -2,7 +2,7 @@
 //! reaches the commands in it, and then begins a turn like any other prompt.
 
 use base::protocol::Delivery;
-use base::{CallId, EntryId, Origin, Part, PartBody};
+use base::{CallId, EntryId, Origin, Part, PartBody, TurnId};
 use llm::{Reasoning, Target};
 use settings::definition::skill::Context;
 use settings::definition::{Definitions, Skill};
@@ -18,7 +18,7 @@ use crate::commands;
 use crate::crew::Choice;
 use crate::lane::Answered;
 use crate::session::Session;
-use crate::turn::{Close, run_turn};
+use crate::turn::{Close, TurnStart, run_turn};
 
 /// A call of a skill or a custom command by the user.
 #[derive(Debug)]
@@ -85,6 +85,7 @@ impl Session {
     pub(crate) async fn invoke(
         &mut self,
         invocation: Invocation,
+        turn: TurnId,
         answer: oneshot::Sender<Answered>,
         cancel: &CancellationToken,
     ) -> Result<Option<Close>, StoreError> {
@@ -103,6 +104,7 @@ impl Session {
             Context::Fork => Terms::default(),
             Context::Here => Terms::of(&invocation.recipe, self.workspace.fence.folder()),
         };
+        let start = TurnStart { id: turn, entries: vec![said.entry] };
         self.live.lend_with(said.entry, terms.rules);
         if let Err(error) = self.hand_over(said).await {
             drop(answer.send(Answered::Refused(error.to_string())));
@@ -120,7 +122,7 @@ impl Session {
         if let Some(effort) = terms.effort {
             self.live.set_reasoning(Reasoning::Effort(effort));
         }
-        let worked = Box::pin(run_turn(self, cancel)).await;
+        let worked = Box::pin(run_turn(self, start, cancel)).await;
         if model.is_some() {
             self.live.set_target_unless_wished(own.0);
         }

@@ -99,7 +99,7 @@ async fn the_model_the_user_named_stays_when_an_agent_is_the_main_one() {
         room.submit(Op::NewSession { session, folder }).await;
         let mut events = room.watch();
         let parts = vec![Part::user_text("go")];
-        room.submit(Op::Say { session, parts, delivery: Delivery::Queue }).await;
+        room.submit(Op::say(session, parts, Delivery::Queue)).await;
         let told = to_the_end(&mut events).await;
         assert_eq!(room.server.bodies()[0]["model"], expected, "{word}");
         let notice = |event: &Event| matches!(event, Event::Notice { text, .. } if text.contains("no model"));

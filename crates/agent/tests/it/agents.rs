@@ -129,7 +129,7 @@ async fn an_agent_is_the_main_one_when_asked_for() {
     room.submit(Op::NewSession { session, folder }).await;
     let mut events = room.watch();
     let parts = vec![Part::user_text("when?")];
-    room.coordinator.submit(Op::Say { session, parts, delivery: Delivery::Queue }).await.unwrap();
+    room.coordinator.submit(Op::say(session, parts, Delivery::Queue)).await.unwrap();
     to_the_end(&mut events).await;
     let branch = room.store.branch(session).await.unwrap();
     let (system, tools) = prefix(&branch).unwrap();
@@ -140,7 +140,7 @@ async fn an_agent_is_the_main_one_when_asked_for() {
     let room = room.rescripted(Plan::with_tools(Script::new().text("Still here."))).await;
     let mut events = room.watch();
     let parts = vec![Part::user_text("and now?")];
-    room.submit(Op::Say { session, parts, delivery: Delivery::Queue }).await;
+    room.submit(Op::say(session, parts, Delivery::Queue)).await;
     let told = to_the_end(&mut events).await;
     let is_gone =
         |event: &Event| matches!(event, Event::Notice { text, .. } if text.contains("is gone"));
@@ -164,7 +164,7 @@ async fn an_agent_with_a_memory_finds_its_notes_and_says_its_first_words() {
     for _ in 0..2 {
         let mut events = room.watch();
         let parts = vec![Part::user_text("Do you remember?")];
-        room.submit(Op::Say { session, parts, delivery: Delivery::Queue }).await;
+        room.submit(Op::say(session, parts, Delivery::Queue)).await;
         to_the_end(&mut events).await;
     }
     let asked = room.server.bodies()[1].to_string();
@@ -204,7 +204,7 @@ async fn a_projects_link_leads_no_agents_notes_out_of_the_project() {
         room.submit(Op::NewSession { session, folder }).await;
         let mut events = room.watch();
         let parts = vec![Part::user_text("Do you remember?")];
-        room.submit(Op::Say { session, parts, delivery: Delivery::Queue }).await;
+        room.submit(Op::say(session, parts, Delivery::Queue)).await;
         to_the_end(&mut events).await;
         assert!(!format!("{:?}", room.server.bodies()).contains("under the mat"), "{target}");
         assert!(!private.join("note").exists(), "{target}");

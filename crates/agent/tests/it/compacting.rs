@@ -116,7 +116,7 @@ async fn a_compaction_that_does_not_help_is_said_and_not_repeated() {
     room.submit(room.saying("hi", Delivery::Queue)).await;
     let end = to_the_end(&mut events).await.pop().unwrap();
     assert!(
-        matches!(&end, Event::TurnFailed { class, .. } if class == "context_overflow"),
+        matches!(&end, Event::TurnFailed { class, .. } if *class == base::FailureClass::ContextOverflow),
         "{end:?}"
     );
     assert!(room.server.requests().len() <= 3, "{}", room.server.requests().len());

@@ -276,9 +276,9 @@ async fn a_report_of_a_dead_process_is_told_by_the_next() {
     assert_eq!(room.store.owed_reports(room.session).await.unwrap().len(), 1);
     let again = Plan::with_tools(Script::new().text("Too bad."));
     let other = room.reopened(&again);
-    let mut events = base::protocol::Client::events(&other, 0);
+    let mut events = base::protocol::Client::subscribe(&other, base::protocol::EventFilter::All, 0);
     let parts = vec![Part::user_text("PARENT: and?")];
-    let say = Op::Say { session: room.session, parts, delivery: Delivery::Queue };
+    let say = Op::say(room.session, parts, Delivery::Queue);
     base::protocol::Client::submit(&other, say).await.unwrap();
     to_the_end(&mut events).await;
     let transcript = room.transcript().await;

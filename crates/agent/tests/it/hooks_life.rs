@@ -187,7 +187,11 @@ async fn a_beginning_says_something_for_the_user_once() {
     let row = room.store.session(room.session).await.unwrap();
     assert_eq!(row.summary.title.as_deref(), Some("Owls"));
     let again = room.reopened(&hooked(talker(), &hooks));
-    let mut events = base::protocol::Client::events(&again, again.newest_event());
+    let mut events = base::protocol::Client::subscribe(
+        &again,
+        base::protocol::EventFilter::All,
+        again.newest_event(),
+    );
     base::protocol::Client::submit(&again, room.saying("third", Delivery::Queue)).await.unwrap();
     to_the_end(&mut events).await;
     let told: Value =
@@ -228,7 +232,7 @@ async fn sessions_say_how_they_begin_and_end_as_the_user_goes_from_one_to_anothe
     let say_in = async |session: SessionId| {
         let mut events = room.watch();
         let parts = vec![Part::user_text("hello")];
-        room.submit(Op::Say { session, parts, delivery: Delivery::Queue }).await;
+        room.submit(Op::say(session, parts, Delivery::Queue)).await;
         to_the_end(&mut events).await;
     };
     say_in(room.session).await;
@@ -263,7 +267,7 @@ async fn sessions_of_a_program_live_beside_each_other() {
     for session in [room.session, second, room.session, second] {
         let mut events = room.watch();
         let parts = vec![Part::user_text("hello")];
-        room.submit(Op::Say { session, parts, delivery: Delivery::Queue }).await;
+        room.submit(Op::say(session, parts, Delivery::Queue)).await;
         to_the_end(&mut events).await;
     }
     room.coordinator.close().await;

@@ -98,7 +98,7 @@ async fn a_waiting_prompt_outlives_its_process() {
     room.submit(room.saying("two", Delivery::Queue)).await;
     room.coordinator.close().await;
     let again = room.reopened(&plan);
-    let mut events = again.events(0);
+    let mut events = again.subscribe(base::protocol::EventFilter::All, 0);
     again.submit(Op::GoOn { session: room.session }).await.unwrap();
     to_the_end(&mut events).await;
     let transcript = room.transcript().await;

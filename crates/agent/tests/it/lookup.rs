@@ -332,6 +332,9 @@ async fn how_long_a_thought_took_and_why_a_turn_failed_are_written_down() {
     assert!(thought.unwrap().took_ms.unwrap() >= 50, "{thought:?}");
     let newest = &branch.last().unwrap().kind;
     let EntryKind::Notice { text, class: Some(class) } = newest else { panic!("{newest:?}") };
-    assert!(text.contains("no such owl") && class == "bad_request", "{text}: {class}");
+    assert!(
+        text.contains("no such owl") && *class == base::FailureClass::BadRequest,
+        "{text}: {class:?}"
+    );
     assert!(state(&room).await.is_unfinished);
 }

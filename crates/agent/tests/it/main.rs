@@ -30,6 +30,7 @@ mod own_commands;
 mod past;
 mod past_look;
 mod prefix;
+mod principals;
 mod room;
 mod site;
 mod skills;

@@ -55,7 +55,7 @@ async fn weighs() {
         room.submit(Op::NewSession { session, folder }).await;
         let mut events = room.watch();
         let parts = vec![Part::user_text("hello")];
-        room.submit(Op::Say { session, parts, delivery: Delivery::Queue }).await;
+        room.submit(Op::say(session, parts, Delivery::Queue)).await;
         to_the_end(&mut events).await;
     }
     println!("weight {before} {}", resident_kb());

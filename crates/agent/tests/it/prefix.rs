@@ -40,7 +40,8 @@ async fn session_of_many_turns(wire: Wire) -> Vec<Recorded> {
             coordinator.close().await;
             coordinator = room.reopened(&plan);
         }
-        let mut events = coordinator.events(coordinator.newest_event());
+        let mut events =
+            coordinator.subscribe(base::protocol::EventFilter::All, coordinator.newest_event());
         let say = room.saying(&format!("Question {turn}"), Delivery::Queue);
         coordinator.submit(say).await.unwrap();
         if turn % 7 == 3 {

@@ -147,7 +147,8 @@ impl Room {
 
     /// The events from now on.
     pub(crate) fn watch(&self) -> EventStream {
-        self.coordinator.events(self.coordinator.newest_event())
+        self.coordinator
+            .subscribe(base::protocol::EventFilter::All, self.coordinator.newest_event())
     }
 
     /// Asks for an operation.
@@ -157,7 +158,7 @@ impl Room {
 
     /// A prompt for the session.
     pub(crate) fn saying(&self, text: &str, delivery: Delivery) -> Op {
-        Op::Say { session: self.session, parts: vec![Part::user_text(text)], delivery }
+        Op::say(self.session, vec![Part::user_text(text)], delivery)
     }
 
     /// Says `text` and gives all events up to the end of the turn.

@@ -140,7 +140,7 @@ async fn it_works_where_its_parent_does_and_any_call_may_ask_for_it() {
     room.submit(Op::NewSession { session, folder }).await;
     let mut events = room.watch();
     let parts = vec![base::Part::user_text("PARENT: go")];
-    room.submit(Op::Say { session, parts, delivery: Delivery::Queue }).await;
+    room.submit(Op::say(session, parts, Delivery::Queue)).await;
     let started = until(&mut events, |event| matches!(event, Event::ChildStarted { .. })).await;
     let Event::ChildStarted { child, .. } = started else { panic!("{started:?}") };
     until(

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use futures::Stream;
 use futures::future::BoxFuture;
 
-use super::{Numbered, Op, Query, Reply};
+use super::{EventFilter, Numbered, Op, Query, Reply};
 
 /// Events in order, ending when the mind does.
 pub type EventStream = Pin<Box<dyn Stream<Item = Numbered> + Send>>;
@@ -18,9 +18,10 @@ pub trait Client: Send + Sync {
     /// Looks something up.
     fn ask(&self, query: Query) -> BoxFuture<'_, Result<Reply, ClientError>>;
 
-    /// Every event after number `since`, then those to come. The mind never waits for a reader: one
-    /// that falls too far behind gets an end of stream and asks again from its last number.
-    fn events(&self, since: u64) -> EventStream;
+    /// Every event after number `since` that passes the filter, then those to come. The engine never waits
+    /// for a reader: one that falls too far behind gets an end of stream and subscribes again from its
+    /// last number.
+    fn subscribe(&self, filter: EventFilter, since: u64) -> EventStream;
 }
 
 /// Why an operation or look-up was refused.
@@ -29,6 +30,9 @@ pub enum ClientError {
     /// There is no such session, entry or request.
     #[error("there is no {0}")]
     NotFound(String),
+    /// The client's principal lacks the right.
+    #[error("not allowed: {0}")]
+    Forbidden(String),
     /// It cannot be done now.
     #[error("{0}")]
     Refused(String),

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::block::Block;
-use crate::id::{CallId, EntryId, HookRunId, RequestId, SessionId};
-use crate::model::{Effort, ModelRef, Money, StopReason, Usage};
+use crate::id::{CallId, EntryId, HookRunId, RequestId, SessionId, TurnId};
+use crate::model::{Effort, FailureClass, ModelRef, Money, StopReason, Usage};
 use crate::transcript::{Entry, Outcome, Part};
 
 use super::{Delivery, Mode};
@@ -13,11 +13,37 @@ use super::{Delivery, Mode};
 /// An event with its number. A face that lags asks for everything since its last number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Numbered {
-    /// Counts up by one, over all sessions of a process.
+    /// Counts up over all sessions of a process; a subscription resumes from it.
     pub number: u64,
+    /// Counts up by one within the session.
+    #[serde(default)]
+    pub sequence: u64,
+    /// The top session of its family: the session itself, or the one whose sub-agent it is. `None` if the
+    /// event concerns all sessions.
+    #[serde(default)]
+    pub root: Option<SessionId>,
     /// What happened.
     #[serde(flatten)]
     pub event: Event,
+}
+
+impl Numbered {
+    /// An event of a session without a parent, for clients that make up events in tests.
+    pub fn new(number: u64, event: Event) -> Self {
+        Self { number, sequence: number, root: event.session(), event }
+    }
+}
+
+/// Which events a client asks for. Events that concern all sessions pass every filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "of", content = "session", rename_all = "snake_case")]
+pub enum EventFilter {
+    /// Those of every session the client may see.
+    All,
+    /// Those of one session.
+    Session(SessionId),
+    /// Those of a session and of all sub-agents below it.
+    Family(SessionId),
 }
 
 /// Something that happened in a session.
@@ -28,6 +54,12 @@ pub enum Event {
     TurnStarted {
         /// Of which session.
         session: SessionId,
+        /// The id its end will carry.
+        turn: TurnId,
+        /// The prompts it answers, by the ids their senders chose. A prompt that joins later is
+        /// named by the [`Event::Appended`] that records it before the turn ends.
+        #[serde(default)]
+        entries: Vec<EntryId>,
         /// With which model.
         model: ModelRef,
     },
@@ -228,6 +260,8 @@ pub enum Event {
     TurnDone {
         /// Of which session.
         session: SessionId,
+        /// Which turn.
+        turn: TurnId,
         /// Why the model stopped.
         stop: StopReason,
         /// Why the turn ended.
@@ -241,10 +275,12 @@ pub enum Event {
     TurnFailed {
         /// Of which session.
         session: SessionId,
+        /// Which turn.
+        turn: TurnId,
         /// What happened and what to do about it.
         reason: String,
-        /// The kind of failure, such as `rate_limit` or `store`.
-        class: String,
+        /// The kind of failure.
+        class: FailureClass,
     },
 }
 

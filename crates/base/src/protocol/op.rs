@@ -24,7 +24,10 @@ pub enum Op {
     Say {
         /// To which session.
         session: SessionId,
-        /// What.
+        /// The id its entry will have. The client chooses it, so that a repeated request is harmless and
+        /// the turn that answers it can be told from others.
+        entry: EntryId,
+        /// What. The engine stamps their origins: a client cannot choose one.
         parts: Vec<Part>,
         /// What happens when a turn is already running.
         delivery: Delivery,
@@ -165,6 +168,13 @@ pub enum Op {
         /// The key. It stays in this process: the operation cannot be serialised.
         key: Secret,
     },
+}
+
+impl Op {
+    /// A prompt with an id of its own.
+    pub fn say(session: SessionId, parts: Vec<Part>, delivery: Delivery) -> Self {
+        Self::Say { session, entry: EntryId::new(), parts, delivery }
+    }
 }
 
 /// What goes back to an earlier moment.

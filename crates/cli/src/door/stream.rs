@@ -2,7 +2,7 @@
 //! numbers that go on.
 
 use agent::Coordinator;
-use base::protocol::{Client, EventStream, Numbered};
+use base::protocol::{Client, EventFilter, EventStream, Numbered};
 use futures::{StreamExt, stream};
 use tokio::sync::watch;
 
@@ -22,6 +22,7 @@ struct Generation {
 /// How far a reader is.
 struct Reader {
     now: watch::Receiver<Generation>,
+    filter: EventFilter,
     /// The events of the mind that is read, and what is added to their numbers.
     reading: Option<(EventStream, u64)>,
     seen: u64,
@@ -47,9 +48,10 @@ impl Generations {
         });
     }
 
-    /// Every event after number `since`.
-    pub(super) fn events(&self, since: u64) -> EventStream {
-        let reader = Reader { now: self.now.subscribe(), reading: None, seen: since };
+    /// Every event after number `since` that passes the filter.
+    pub(super) fn subscribe(&self, filter: EventFilter, since: u64) -> EventStream {
+        let now = self.now.subscribe();
+        let reader = Reader { now, filter, reading: None, seen: since };
         stream::unfold(reader, |mut reader| async move {
             let event = reader.next().await?;
             Some((event, reader))
@@ -65,7 +67,8 @@ impl Reader {
                 let now = self.now.wait_for(|now| now.mind.is_some()).await.ok()?.clone();
                 let since = self.seen.saturating_sub(now.offset);
                 self.seen = self.seen.max(now.offset);
-                self.reading = now.mind.map(|mind| (mind.events(since), now.offset));
+                self.reading =
+                    now.mind.map(|mind| (mind.subscribe(self.filter, since), now.offset));
                 continue;
             };
             tokio::select! {

@@ -150,7 +150,7 @@ async fn trust_is_asked_for_until_it_is_given_or_refused() {
 async fn events_are_waited_for_before_there_is_a_mind() {
     let home = Home::new();
     let door = home.door();
-    let mut events = door.events(0);
+    let mut events = door.subscribe(base::protocol::EventFilter::All, 0);
     let session = begin(&door, &home).await;
     let title = "A title".to_owned();
     door.submit(Op::Rename { session, title }).await.unwrap();
@@ -168,10 +168,10 @@ async fn without_a_key_the_demo_stands_in() {
     let home = Home::new();
     let door = home.door();
     assert!(place(&door, &home).await.model.is_none());
-    let mut events = door.events(0);
+    let mut events = door.subscribe(base::protocol::EventFilter::All, 0);
     let session = begin(&door, &home).await;
     let parts = vec![Part::user_text("hello")];
-    door.submit(Op::Say { session, parts, delivery: Delivery::Queue }).await.unwrap();
+    door.submit(Op::say(session, parts, Delivery::Queue)).await.unwrap();
     let end = loop {
         let event = events.next().await.unwrap().event;
         if let Event::TurnDone { .. } | Event::TurnFailed { .. } = event {
@@ -190,7 +190,7 @@ async fn a_mind_nobody_has_worked_with_is_opened_anew_with_trust() {
     let home = Home::new();
     home.write("work/caiman.json", r#"{"options": {"initialize_as": "NOTES.md"}, "nonsense": 1}"#);
     let door = home.door();
-    let mut events = door.events(0);
+    let mut events = door.subscribe(base::protocol::EventFilter::All, 0);
     let look = Query::Sessions { folder: None, limit: 1 };
     door.ask(look.clone()).await.unwrap();
     let first = events.next().await.unwrap();

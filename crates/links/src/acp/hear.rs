@@ -7,7 +7,7 @@ use agent_client_protocol_schema::v1::{
     ElicitationCapabilities, RequestPermissionRequest, RequestPermissionResponse, SessionUpdate,
     UsageUpdate,
 };
-use base::protocol::{Approval, Op, Question};
+use base::protocol::{Approval, EventFilter, Op, Question};
 use base::{Client, Event, RequestId, SessionId};
 use futures::StreamExt;
 use serde::Serialize;
@@ -49,7 +49,7 @@ struct Heard {
 pub(super) async fn follow(shared: Arc<Shared>, door: Arc<dyn Client>) {
     let mut since = 0;
     loop {
-        let (begun, mut events) = (since, door.events(since));
+        let (begun, mut events) = (since, door.subscribe(EventFilter::All, since));
         while let Some(numbered) = events.next().await {
             since = numbered.number;
             shared.hear(&numbered.event, &door).await;

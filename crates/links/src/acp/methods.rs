@@ -175,7 +175,7 @@ fn answer(result: &impl Serialize) -> Result<Value, Fault> {
 pub(super) fn refused(error: ClientError) -> Fault {
     let code = match error {
         ClientError::NotFound(_) => -32002,
-        ClientError::Refused(_) | ClientError::Closed => -32603,
+        ClientError::Forbidden(_) | ClientError::Refused(_) | ClientError::Closed => -32603,
     };
     Fault { code, message: error.to_string() }
 }

@@ -6,7 +6,7 @@ use agent_client_protocol_schema::v1::{
     PromptRequest, PromptResponse, SessionId as WireId, StopReason,
 };
 use base::protocol::{ClientError, Delivery, Op};
-use base::{Part, SessionId};
+use base::{EntryId, Part, SessionId};
 
 use super::methods::refused;
 use super::said::{self, Said};
@@ -127,8 +127,8 @@ fn called(line: &str, agents: &std::collections::HashSet<String>) -> Called {
 }
 
 fn say(session: SessionId, parts: Vec<Part>) -> (Op, Prompt) {
-    let prompt = Prompt::Said(parts.clone());
-    (Op::Say { session, parts, delivery: Delivery::Queue }, prompt)
+    let (entry, delivery) = (EntryId::new(), Delivery::Queue);
+    (Op::Say { session, entry, parts, delivery }, Prompt::Said(entry))
 }
 
 fn gone() -> Fault {

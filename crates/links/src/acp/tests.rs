@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use base::protocol::TrustState;
 use base::protocol::{
-    Approval, ClientError, Ending, EventStream, KeyState, Mode, ModelChoice, Numbered, Op, Place,
-    Query, Question, Reply, Scope, SessionState, SessionSummary,
+    Approval, ClientError, Ending, EventFilter, EventStream, KeyState, Mode, ModelChoice, Numbered,
+    Op, Place, Query, Question, Reply, Scope, SessionState, SessionSummary,
 };
 use base::{
-    CallId, Entry, EntryId, EntryKind, Event, ModelRef, Money, Part, RequestId, StopReason,
-    Timestamp, Usage,
+    CallId, Entry, EntryId, EntryKind, Event, FailureClass, ModelRef, Money, Part, RequestId,
+    StopReason, Timestamp, TurnId, Usage,
 };
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
@@ -38,7 +38,7 @@ impl Wood {
     fn publish(&self, event: Event) {
         let mut events = self.events.lock().unwrap();
         let number = events.len() as u64 + 1;
-        events.push(Numbered { number, event });
+        events.push(Numbered::new(number, event));
         self.newest.send_replace(number);
     }
 
@@ -52,7 +52,14 @@ impl Wood {
 
     fn done(&self, session: SessionId, ending: Ending) {
         let (stop, usage) = (StopReason::Done, Usage::default());
-        self.publish(Event::TurnDone { session, stop, ending, usage, cost: None });
+        self.publish(Event::TurnDone {
+            session,
+            turn: TurnId::new(),
+            stop,
+            ending,
+            usage,
+            cost: None,
+        });
     }
 
     fn summary(session: SessionId) -> SessionSummary {
@@ -151,7 +158,7 @@ impl Client for Wood {
         async { reply }.boxed()
     }
 
-    fn events(&self, since: u64) -> EventStream {
+    fn subscribe(&self, _: EventFilter, since: u64) -> EventStream {
         let start = (self.events.clone(), self.newest.subscribe(), since);
         let next = |(events, mut newest, seen): (
             Arc<Mutex<Vec<Numbered>>>,
@@ -459,8 +466,9 @@ async fn two_sessions_do_not_hear_of_each_other() {
     assert_eq!(room.answer(second).await, Ok(json!({ "stopReason": "max_turn_requests" })));
     room.wood.publish(Event::TurnFailed {
         session: one,
+        turn: TurnId::new(),
         reason: "the provider is down".into(),
-        class: "server".into(),
+        class: FailureClass::Server,
     });
     let fault = room.answer(first).await.unwrap_err();
     assert_eq!(fault["message"], "the provider is down");

@@ -2,8 +2,8 @@
 //! run turns nobody has prompted (a sub-agent's report), and prompts may wait for a running one.
 
 use agent_client_protocol_schema::v1::StopReason as Stop;
-use base::protocol::{Ending, WaitingPrompt};
-use base::{EntryId, EntryKind, Event, Part, StopReason};
+use base::protocol::Ending;
+use base::{EntryId, Event, FailureClass, StopReason};
 use tokio::sync::oneshot;
 
 use crate::rpc::Fault;
@@ -19,15 +19,15 @@ pub(super) type Due = (oneshot::Sender<Ended>, Ended);
 pub(super) struct Turns {
     waiters: Vec<Waiter>,
     /// Prompts that wait for the running turn.
-    queued: Vec<WaitingPrompt>,
+    queued: Vec<EntryId>,
     next: u64,
 }
 
 /// What was prompted.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prompt {
-    /// Something for the model.
-    Said(Vec<Part>),
+    /// Something for the model, by the id of its entry.
+    Said(EntryId),
     /// A slash command.
     Command,
 }
@@ -97,8 +97,8 @@ impl Turns {
         let mut waiting = Vec::new();
         let mut due = Vec::new();
         for mut waiter in std::mem::take(&mut self.waiters) {
-            if let Some(prompt) = self.queued.iter().find(|prompt| waiter.is(&prompt.parts)) {
-                waiting.push(prompt.entry);
+            if let Some(entry) = self.queued.iter().copied().find(|entry| waiter.is(*entry)) {
+                waiting.push(entry);
                 due.push((waiter.answer, Ok(Stop::Cancelled)));
             } else {
                 waiter.is_cancelled = true;
@@ -116,24 +116,23 @@ impl Turns {
     /// Takes an event of the session in; tells the answers that are due with it.
     pub(super) fn take(&mut self, event: &Event) -> Vec<Due> {
         match event {
+            // A prompt that joins a running turn is not among those the turn began with.
             Event::Appended { entry, .. } => {
-                if let EntryKind::User { parts } = &entry.kind {
-                    let is_it = |waiter: &&mut Waiter| !waiter.has_begun && waiter.is(parts);
-                    if let Some(waiter) = self.waiters.iter_mut().find(is_it) {
-                        waiter.has_begun = true;
-                    }
+                for waiter in &mut self.waiters {
+                    waiter.has_begun |= waiter.is(entry.id);
                 }
                 Vec::new()
             }
-            Event::TurnStarted { .. } => {
+            Event::TurnStarted { entries, .. } => {
                 // A command needs a session without a turn: one that begins now is its own.
                 for waiter in &mut self.waiters {
-                    waiter.has_begun |= waiter.prompt == Prompt::Command;
+                    waiter.has_begun |= waiter.prompt == Prompt::Command
+                        || entries.iter().any(|entry| waiter.is(*entry));
                 }
                 Vec::new()
             }
             Event::Waiting { prompts, .. } => {
-                self.queued.clone_from(prompts);
+                self.queued = prompts.iter().map(|prompt| prompt.entry).collect();
                 Vec::new()
             }
             Event::CommandDone { .. } => {
@@ -144,7 +143,7 @@ impl Turns {
             }
             Event::TurnDone { stop, ending, .. } => self.over(&Ok(stop_of(*stop, ending))),
             Event::TurnFailed { reason, class, .. } => {
-                let code = if class == "auth" { -32000 } else { -32603 };
+                let code = if *class == FailureClass::Auth { -32000 } else { -32603 };
                 self.over(&Err(Fault { code, message: reason.clone() }))
             }
             Event::Text { .. }
@@ -169,7 +168,7 @@ impl Turns {
     fn over(&mut self, ended: &Ended) -> Vec<Due> {
         let mut due = Vec::new();
         for waiter in std::mem::take(&mut self.waiters) {
-            let waits = self.queued.iter().any(|prompt| waiter.is(&prompt.parts));
+            let waits = self.queued.iter().any(|entry| waiter.is(*entry));
             if !waiter.has_begun && (waits || !waiter.is_taken) {
                 self.waiters.push(waiter);
                 continue;
@@ -182,14 +181,9 @@ impl Turns {
 }
 
 impl Waiter {
-    /// Whether parts are what it said. What hooks add stands behind.
-    fn is(&self, parts: &[Part]) -> bool {
-        match &self.prompt {
-            Prompt::Said(said) => {
-                parts.first().map(|part| &part.body) == said.first().map(|part| &part.body)
-            }
-            Prompt::Command => false,
-        }
+    /// Whether it waits for the prompt with this id.
+    fn is(&self, entry: EntryId) -> bool {
+        self.prompt == Prompt::Said(entry)
     }
 }
 
@@ -212,33 +206,40 @@ fn stop_of(stop: StopReason, ending: &Ending) -> Stop {
 
 #[cfg(test)]
 mod tests {
-    use base::protocol::Delivery;
-    use base::{Entry, ModelRef, SessionId, Timestamp, Usage};
+    use base::protocol::{Delivery, WaitingPrompt};
+    use base::{Entry, EntryKind, ModelRef, Part, SessionId, Timestamp, TurnId, Usage};
 
     use super::*;
 
-    fn said(text: &str) -> Vec<Part> {
-        vec![Part::user_text(text)]
-    }
-
-    fn appended(text: &str) -> Event {
-        let kind = EntryKind::User { parts: said(text) };
-        let entry = Entry { id: EntryId::new(), parent: None, at: Timestamp::default(), kind };
+    /// Two prompts with the same words are two prompts.
+    fn appended(id: EntryId) -> Event {
+        let kind = EntryKind::User { parts: vec![Part::user_text("go on")] };
+        let entry = Entry { id, parent: None, at: Timestamp::default(), kind };
         Event::Appended { session: SessionId::new(), entry }
     }
 
-    fn done(ending: Ending) -> Event {
-        let (session, usage) = (SessionId::new(), Usage::default());
-        Event::TurnDone { session, stop: StopReason::Done, ending, usage, cost: None }
+    fn started(entries: Vec<EntryId>) -> Event {
+        let (session, turn) = (SessionId::new(), TurnId::new());
+        Event::TurnStarted { session, turn, entries, model: ModelRef::new("demo", "tour") }
     }
 
-    fn waiting(texts: &[&str]) -> Event {
-        let prompt = |text: &&str| WaitingPrompt {
-            entry: EntryId::new(),
-            parts: said(text),
+    fn done(ending: Ending) -> Event {
+        let (session, turn, usage) = (SessionId::new(), TurnId::new(), Usage::default());
+        Event::TurnDone { session, turn, stop: StopReason::Done, ending, usage, cost: None }
+    }
+
+    fn failed(reason: &str, class: FailureClass) -> Event {
+        let (session, turn) = (SessionId::new(), TurnId::new());
+        Event::TurnFailed { session, turn, reason: reason.to_owned(), class }
+    }
+
+    fn waiting(entries: &[EntryId]) -> Event {
+        let prompt = |entry: &EntryId| WaitingPrompt {
+            entry: *entry,
+            parts: vec![Part::user_text("go on")],
             delivery: Delivery::Queue,
         };
-        Event::Waiting { session: SessionId::new(), prompts: texts.iter().map(prompt).collect() }
+        Event::Waiting { session: SessionId::new(), prompts: entries.iter().map(prompt).collect() }
     }
 
     fn ended(due: Vec<Due>) -> Vec<Ended> {
@@ -247,71 +248,62 @@ mod tests {
 
     #[test]
     fn a_turn_answers_the_prompt_that_began_it() {
-        let mut turns = Turns::default();
-        let (ticket, _receiver) = turns.wait(Prompt::Said(said("a")));
-        assert!(turns.take(&appended("a")).is_empty());
+        let (mut turns, a) = (Turns::default(), EntryId::new());
+        let (ticket, _receiver) = turns.wait(Prompt::Said(a));
+        assert!(turns.take(&started(vec![a])).is_empty());
         assert_eq!(turns.taken(ticket), Wanted::Still);
         assert_eq!(ended(turns.take(&done(Ending::Answered))), [Ok(Stop::EndTurn)]);
     }
 
     #[test]
     fn a_turn_nobody_prompted_answers_nobody() {
-        let mut turns = Turns::default();
-        let (ticket, _receiver) = turns.wait(Prompt::Said(said("a")));
-        // The end of a turn that ran before the mind had the prompt.
+        let (mut turns, a) = (Turns::default(), EntryId::new());
+        let (ticket, _receiver) = turns.wait(Prompt::Said(a));
+        // The end of a turn that ran before the engine had the prompt.
         assert!(turns.take(&done(Ending::Answered)).is_empty());
         turns.taken(ticket);
-        turns.take(&waiting(&["a"]));
+        turns.take(&waiting(&[a]));
         assert!(turns.take(&done(Ending::Answered)).is_empty());
         turns.take(&waiting(&[]));
-        turns.take(&appended("a"));
+        turns.take(&appended(a));
         assert_eq!(ended(turns.take(&done(Ending::Answered))), [Ok(Stop::EndTurn)]);
     }
 
     #[test]
-    fn two_prompts_are_answered_one_after_the_other() {
-        let mut turns = Turns::default();
-        let (one, _first) = turns.wait(Prompt::Said(said("a")));
-        turns.take(&appended("a"));
+    fn two_prompts_with_the_same_words_are_answered_by_their_own_turns() {
+        let (mut turns, a, b) = (Turns::default(), EntryId::new(), EntryId::new());
+        let (one, _first) = turns.wait(Prompt::Said(a));
+        turns.take(&started(vec![a]));
         turns.taken(one);
-        let (two, _second) = turns.wait(Prompt::Said(said("b")));
-        turns.take(&waiting(&["b"]));
+        let (two, _second) = turns.wait(Prompt::Said(b));
+        turns.take(&waiting(&[b]));
         turns.taken(two);
         assert_eq!(turns.take(&done(Ending::Answered)).len(), 1);
         turns.take(&waiting(&[]));
-        turns.take(&appended("b"));
-        let failed = Event::TurnFailed {
-            session: SessionId::new(),
-            reason: "no key".into(),
-            class: "auth".into(),
-        };
+        turns.take(&started(vec![b]));
         let fault = Fault { code: -32000, message: "no key".into() };
-        assert_eq!(ended(turns.take(&failed)), [Err(fault)]);
+        assert_eq!(ended(turns.take(&failed("no key", FailureClass::Auth))), [Err(fault)]);
     }
 
     #[test]
     fn a_cancelled_prompt_is_answered_as_such_even_if_its_turn_fails() {
-        let mut turns = Turns::default();
-        let (ticket, _receiver) = turns.wait(Prompt::Said(said("a")));
-        turns.take(&appended("a"));
+        let (mut turns, a, b) = (Turns::default(), EntryId::new(), EntryId::new());
+        let (ticket, _receiver) = turns.wait(Prompt::Said(a));
+        turns.take(&started(vec![a]));
         turns.taken(ticket);
-        let (queued, _other) = turns.wait(Prompt::Said(said("b")));
-        turns.take(&waiting(&["b"]));
+        let (queued, _other) = turns.wait(Prompt::Said(b));
+        turns.take(&waiting(&[b]));
         turns.taken(queued);
         let (unsay, due) = turns.cancel();
-        assert_eq!((unsay.len(), ended(due)), (1, vec![Ok(Stop::Cancelled)]));
-        let failed = Event::TurnFailed {
-            session: SessionId::new(),
-            reason: "gone".into(),
-            class: "network".into(),
-        };
-        assert_eq!(ended(turns.take(&failed)), [Ok(Stop::Cancelled)]);
+        assert_eq!((unsay, ended(due)), (vec![b], vec![Ok(Stop::Cancelled)]));
+        let over = turns.take(&failed("gone", FailureClass::Network));
+        assert_eq!(ended(over), [Ok(Stop::Cancelled)]);
     }
 
     #[test]
     fn a_prompt_cancelled_on_its_way_in_is_told_so() {
         let mut turns = Turns::default();
-        let (ticket, _receiver) = turns.wait(Prompt::Said(said("a")));
+        let (ticket, _receiver) = turns.wait(Prompt::Said(EntryId::new()));
         turns.cancel();
         assert_eq!(turns.taken(ticket), Wanted::NoLonger);
         assert_eq!(turns.refused(ticket), Wanted::NoLonger);
@@ -327,8 +319,7 @@ mod tests {
         assert_eq!(turns.take(&Event::CommandDone { session }).len(), 1);
         let (_, _receiver) = turns.wait(Prompt::Command);
         assert!(turns.take(&done(Ending::Answered)).is_empty());
-        let model = ModelRef::new("demo", "tour");
-        turns.take(&Event::TurnStarted { session, model });
+        turns.take(&started(vec![EntryId::new()]));
         let over = turns.take(&done(Ending::OverBudget("spent".into())));
         assert_eq!(ended(over), [Ok(Stop::MaxTurnRequests)]);
     }

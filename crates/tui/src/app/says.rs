@@ -111,7 +111,7 @@ impl App {
             Prompt::Say(parts) => {
                 effects.extend(self.begun());
                 let session = self.session.id;
-                effects.push(said(Op::Say { session, parts, delivery }));
+                effects.push(said(Op::say(session, parts, delivery)));
             }
             Prompt::Shell(line) => {
                 effects.extend(self.begun());
@@ -130,7 +130,7 @@ impl App {
         let (session, parts, delivery) = (self.session.id, last.parts.clone(), last.delivery);
         vec![
             submit(Op::Unsay { session, entry: last.entry }),
-            said(Op::Say { session, parts, delivery }),
+            said(Op::say(session, parts, delivery)),
         ]
     }
 

@@ -8,7 +8,7 @@ mod torture;
 use base::interface::{Notifications, Tui};
 use base::protocol::TrustState;
 use base::protocol::{Event, KeyState, ModelChoice, Numbered, Offer, OfferKind, Place, Reply};
-use base::{CallId, Entry, EntryId, EntryKind, ModelRef, Part, SessionId, Timestamp};
+use base::{CallId, Entry, EntryId, EntryKind, ModelRef, Part, SessionId, Timestamp, TurnId};
 
 use super::{App, Beginning};
 use crate::canvas::Canvas;
@@ -63,7 +63,7 @@ impl Desk {
 
     fn hear(&mut self, event: Event) -> Vec<Effect> {
         self.number += 1;
-        self.say(Message::Event(Box::new(Numbered { number: self.number, event })))
+        self.say(Message::Event(Box::new(Numbered::new(self.number, event))))
     }
 
     fn press(&mut self, key: &str) -> Vec<Effect> {
@@ -98,7 +98,12 @@ impl Desk {
         let entry = entry(EntryKind::User { parts: vec![Part::user_text(text)] });
         let session = self.session();
         self.hear(Event::Appended { session, entry });
-        self.hear(Event::TurnStarted { session, model: model() });
+        self.hear(Event::TurnStarted {
+            session,
+            turn: TurnId::new(),
+            entries: Vec::new(),
+            model: model(),
+        });
         effects
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use base::Client;
-use base::protocol::{Numbered, Op, Query};
+use base::protocol::{EventFilter, Numbered, Op, Query};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
@@ -147,7 +147,7 @@ async fn follow(client: &dyn Client, since: u64, sender: &Sender<Happening>) {
     let places = Arc::new(Semaphore::new(EVENTS_ON_THE_WAY));
     let (mut since, mut tries) = (since, 0);
     while tries < STEPS {
-        let mut events = client.events(since);
+        let mut events = client.subscribe(EventFilter::All, since);
         let mut came = 0u64;
         while let Some(event) = events.next().await {
             (since, came) = (event.number, came + 1);
@@ -203,7 +203,7 @@ mod tests {
             Box::pin(std::future::ready(Err(ClientError::Closed)))
         }
 
-        fn events(&self, since: u64) -> EventStream {
+        fn subscribe(&self, _: EventFilter, since: u64) -> EventStream {
             self.asked.lock().unwrap().push(since);
             if since + 1 < self.keeps_from {
                 return futures::stream::empty().boxed();
@@ -212,7 +212,7 @@ mod tests {
                 return futures::stream::pending().boxed();
             }
             let event = Event::Notice { session: None, text: String::new() };
-            let numbered = move |number| Numbered { number, event: event.clone() };
+            let numbered = move |number| Numbered::new(number, event.clone());
             let last = self.newest.min(since + 3);
             futures::stream::iter((since + 1..=last).map(numbered)).boxed()
         }

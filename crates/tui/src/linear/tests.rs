@@ -5,7 +5,9 @@ use base::protocol::{
     SessionState, SessionSummary, Trust,
 };
 use base::transcript::Outcome;
-use base::{Block, EntryId, Event, ModelRef, Money, RequestId, StopReason, Timestamp, Usage};
+use base::{
+    Block, EntryId, Event, ModelRef, Money, RequestId, StopReason, Timestamp, TurnId, Usage,
+};
 
 use super::*;
 
@@ -85,7 +87,7 @@ fn answered(asker: Asker, reply: Reply) -> Message {
 }
 
 fn happened(linear: &mut Linear, event: Event) {
-    linear.update(Message::Event(Box::new(Numbered { number: 1, event })));
+    linear.update(Message::Event(Box::new(Numbered::new(1, event))));
 }
 
 fn acknowledged(linear: &mut Linear, effects: &[Effect]) {
@@ -311,6 +313,7 @@ fn sub_agents_are_told_of_and_their_questions_asked_but_not_those_of_strangers()
     linear.take_lines();
     let done = Event::TurnDone {
         session: child,
+        turn: TurnId::new(),
         stop: StopReason::Done,
         ending: base::protocol::Ending::Answered,
         usage: Usage::default(),

@@ -177,7 +177,7 @@ impl Live {
             }
             Event::TurnFailed { reason, class, .. } => {
                 self.end(now_ms, items);
-                items.push(Item::new(None, Body::Note(note::failure(reason, class))));
+                items.push(Item::new(None, Body::Note(note::failure(reason, *class))));
             }
             Event::ChildStarted { .. } => self.child(event, now_ms, items),
             Event::QuestionAsked { .. }

@@ -1,5 +1,7 @@
 //! Lines about the session: notices, hooks, summaries, failures, the end of a turn.
 
+use base::FailureClass;
+
 use super::item::Setting;
 use super::row::{self, Row};
 use crate::figures;
@@ -46,24 +48,32 @@ pub(crate) enum Note {
 }
 
 /// What can be done here about a kind of failure.
-fn advice(class: &str) -> Option<&'static str> {
+fn advice(class: FailureClass) -> Option<&'static str> {
     match class {
-        "auth" => Some("/login enters another key, /model chooses another model"),
-        "billing" => Some("the account needs credit or a plan; /model chooses another model"),
-        "rate_limit" | "overloaded" | "server" => {
+        FailureClass::Auth => Some("/login enters another key, /model chooses another model"),
+        FailureClass::Billing => {
+            Some("the account needs credit or a plan; /model chooses another model")
+        }
+        FailureClass::RateLimit | FailureClass::Overloaded | FailureClass::Server => {
             Some("/continue tries again, /model chooses another model")
         }
-        "network" | "timeout" => Some("check the network; /continue tries again"),
-        "context_overflow" => {
+        FailureClass::Network | FailureClass::Timeout => {
+            Some("check the network; /continue tries again")
+        }
+        FailureClass::ContextOverflow => {
             Some("/compact makes room, /new begins afresh, /model chooses a larger window")
         }
-        "model_not_found" => Some("/model chooses another model"),
-        _ => None,
+        FailureClass::ModelNotFound => Some("/model chooses another model"),
+        FailureClass::BadRequest
+        | FailureClass::Cancelled
+        | FailureClass::Store
+        | FailureClass::Hook
+        | FailureClass::Other => None,
     }
 }
 
 /// A turn that could not go on: why, and what can be done.
-pub(crate) fn failure(reason: &str, class: &str) -> Note {
+pub(crate) fn failure(reason: &str, class: FailureClass) -> Note {
     let advice = advice(class).map(|advice| format!("\n{advice}"));
     Note::Failure(format!("{reason}{}", advice.unwrap_or_default()))
 }

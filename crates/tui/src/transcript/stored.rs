@@ -104,7 +104,7 @@ pub(crate) fn add(entry: &Entry, items: &mut Items, running: &mut Running, orpha
 pub(crate) fn note(kind: &EntryKind, context: Option<u64>) -> Option<Note> {
     match kind {
         EntryKind::Notice { text, class: None } => Some(Note::Notice(text.clone())),
-        EntryKind::Notice { text, class: Some(class) } => Some(note::failure(text, class)),
+        EntryKind::Notice { text, class: Some(class) } => Some(note::failure(text, *class)),
         EntryKind::Compaction { summary, .. } => {
             Some(Note::Compaction { before: context, summary: summary.clone() })
         }

@@ -4,8 +4,8 @@ use base::block::{Node, Todo, TodoState};
 use base::protocol::{ChildProgress, ChildState, Ending, Event, HookState};
 use base::transcript::Outcome;
 use base::{
-    Block, CallId, EntryId, EntryKind, HookRunId, ModelRef, Money, Part, PartBody, RequestId,
-    SessionId, StopReason, Usage,
+    Block, CallId, EntryId, EntryKind, FailureClass, HookRunId, ModelRef, Money, Part, PartBody,
+    RequestId, SessionId, StopReason, TurnId, Usage,
 };
 use proptest::prelude::*;
 
@@ -128,7 +128,8 @@ fn a_session_at_40_columns() {
 /// Events that make [`session`], as a turn that runs sends them.
 fn live(session: SessionId, entries: &[Entry]) -> Vec<Event> {
     let model = ModelRef::new("demo", "tour");
-    let mut events = vec![Event::TurnStarted { session, model }];
+    let mut events =
+        vec![Event::TurnStarted { session, turn: TurnId::new(), entries: Vec::new(), model }];
     for entry in entries {
         if let EntryKind::Assistant { parts, .. } = &entry.kind {
             for part in parts {
@@ -173,6 +174,7 @@ fn pieces(text: &str) -> impl Iterator<Item = String> {
 fn done(session: SessionId) -> Event {
     Event::TurnDone {
         session,
+        turn: TurnId::new(),
         stop: StopReason::Done,
         ending: Ending::Answered,
         usage: Usage { input: 3_600, output: 1_020, ..Usage::default() },
@@ -269,6 +271,7 @@ fn states_of_a_call_are_told() {
     transcript.see(
         &Event::TurnDone {
             session: id,
+            turn: TurnId::new(),
             stop: StopReason::Cancelled,
             ending: Ending::Cancelled,
             usage: Usage::default(),
@@ -456,8 +459,9 @@ fn notes_are_short_lines() {
     transcript.see(
         &Event::TurnFailed {
             session: id,
+            turn: TurnId::new(),
             reason: "the key is not valid: run caiman login".into(),
-            class: "auth".into(),
+            class: FailureClass::Auth,
         },
         0,
     );
@@ -856,13 +860,14 @@ fn a_failed_turn_tells_what_to_do() {
     let session = SessionId::new();
     let mut transcript = Transcript::new();
     transcript.load(session, &[], More::Nothing);
-    let fail = |reason: &str, class: &str| Event::TurnFailed {
+    let fail = |reason: &str, class: FailureClass| Event::TurnFailed {
         session,
+        turn: TurnId::new(),
         reason: reason.to_owned(),
-        class: class.to_owned(),
+        class,
     };
-    transcript.see(&fail("Incorrect API key provided.", "auth"), 0);
-    transcript.see(&fail("The disk is full.", "store"), 0);
+    transcript.see(&fail("Incorrect API key provided.", FailureClass::Auth), 0);
+    transcript.see(&fail("The disk is full.", FailureClass::Store), 0);
     let shown = screen(&mut transcript, 80, 12);
     assert!(shown.contains("Incorrect API key provided."), "{shown}");
     assert!(shown.contains("/login enters another key"), "{shown}");
@@ -1022,7 +1027,7 @@ fn inline_mode_prints_a_stored_call_once_its_sub_agents_are_known() {
 fn a_stored_thought_tells_how_long_it_took_and_a_failed_turn_why() {
     let thought = Part { took_ms: Some(3_000), ..thought("Tea is cheap.") };
     let said = answer(vec![thought, Part::assistant_text("Tea is")], StopReason::Other);
-    let (text, class) = ("The key was refused.".to_owned(), Some("auth".to_owned()));
+    let (text, class) = ("The key was refused.".to_owned(), Some(FailureClass::Auth));
     let entries = [user("go"), said, entry(EntryKind::Notice { text, class })];
     let mut transcript = Transcript::new();
     transcript.load(SessionId::new(), &entries, More::Nothing);

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use base::protocol::{Client, ClientError, EventStream, Numbered, Op, Query, Reply};
+use base::protocol::{Client, ClientError, EventFilter, EventStream, Numbered, Op, Query, Reply};
 use base::{Event, SessionId};
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -155,7 +155,7 @@ impl Mind {
     /// Lets an event happen.
     pub(crate) fn happen(&self, number: u64) {
         let event = Event::Notice { session: None, text: String::new() };
-        self.events.send(Some(Numbered { number, event })).unwrap();
+        self.events.send(Some(Numbered::new(number, event))).unwrap();
     }
 }
 
@@ -182,7 +182,7 @@ impl Client for Mind {
         })
     }
 
-    fn events(&self, since: u64) -> EventStream {
+    fn subscribe(&self, _: EventFilter, since: u64) -> EventStream {
         self.since.lock().unwrap().push(since);
         match self.streamed.lock().unwrap().take() {
             Some(receiver) => futures::stream::unfold(receiver, |mut receiver| async move {

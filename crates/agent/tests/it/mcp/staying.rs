@@ -26,7 +26,8 @@ fn split(request: &Recorded) -> (String, Vec<String>) {
 }
 
 async fn say(coordinator: &agent::Coordinator, room: &Room, words: &str) {
-    let mut events = coordinator.events(coordinator.newest_event());
+    let mut events =
+        coordinator.subscribe(base::protocol::EventFilter::All, coordinator.newest_event());
     coordinator.submit(room.saying(words, Delivery::Queue)).await.unwrap();
     to_the_end(&mut events).await;
 }

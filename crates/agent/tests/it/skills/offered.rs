@@ -94,7 +94,8 @@ async fn a_change_is_told_with_the_next_prompt_and_the_prefix_stays() {
     room.coordinator.close().await;
     let coordinator = room.reopened(&second);
     for text in ["two", "three"] {
-        let mut events = coordinator.events(coordinator.newest_event());
+        let mut events =
+            coordinator.subscribe(base::protocol::EventFilter::All, coordinator.newest_event());
         coordinator.submit(room.saying(text, Delivery::Queue)).await.unwrap();
         to_the_end(&mut events).await;
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{Coordinator, commands};
-use base::protocol::{Client, ClientError, Delivery, EventStream, Op};
+use base::protocol::{Client, ClientError, Delivery, EventFilter, EventStream, Op};
 use base::{Event, ModelRef, Part, SessionId};
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -67,7 +67,7 @@ impl Drive {
     pub(crate) fn new(plan: Plan, coordinator: Coordinator, printer: Printer) -> Self {
         let unread = CancellationToken::new();
         Self {
-            events: coordinator.events(coordinator.newest_event()),
+            events: coordinator.subscribe(EventFilter::All, coordinator.newest_event()),
             stopping: Box::pin(stop(plan.max_time_s, unread.clone())),
             plan,
             coordinator,
@@ -96,7 +96,7 @@ impl Drive {
             return Op::Command { session: plan.session, line: line.to_owned() };
         }
         parts.extend(plan.schema.as_ref().map(Schema::request));
-        Op::Say { session: plan.session, parts, delivery: Delivery::Queue }
+        Op::say(plan.session, parts, Delivery::Queue)
     }
 
     /// The newest exchange decides how we exit, but a denial is never forgotten.
@@ -164,11 +164,11 @@ impl Drive {
                 }
                 Err(faults) if misfits < schema::RETRIES => {
                     misfits += 1;
-                    next = Op::Say {
-                        session: self.plan.session,
-                        parts: vec![schema::correction(&faults)],
-                        delivery: Delivery::Queue,
-                    };
+                    next = Op::say(
+                        self.plan.session,
+                        vec![schema::correction(&faults)],
+                        Delivery::Queue,
+                    );
                 }
                 Err(faults) => break Some(self.gave_up(&faults)),
             }
@@ -282,6 +282,7 @@ async fn next_of(host: &mut Option<Host>) -> Result<Option<Heard>, Failure> {
 fn refused(error: &ClientError) -> Failure {
     match error {
         ClientError::Refused(why) | ClientError::NotFound(why) => Failure::user(why.clone()),
+        ClientError::Forbidden(_) => Failure::new(Kind::Denied, error.to_string()),
         ClientError::Closed => Failure::new(Kind::Internal, error.to_string()),
     }
 }

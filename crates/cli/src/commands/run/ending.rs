@@ -1,9 +1,9 @@
 //! How a turn's end becomes an exit code: stopped before failed, failed before over budget, and a denial
 //! last, since the model may well have finished without the call.
 
-use base::Event;
 use base::model::StopReason;
 use base::protocol::Ending;
+use base::{Event, FailureClass};
 use llm::Class;
 
 use super::outcome::{Outcome, Verdict};
@@ -13,9 +13,6 @@ use crate::wiring;
 
 /// Denials told at the end, at most; the JSON forms tell all.
 const DENIALS: usize = 5;
-
-/// The class of a turn that hooks have ended, or not let begin.
-const HOOK: &str = "hook";
 
 /// Why a turn was stopped from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +58,7 @@ pub(crate) enum End {
         /// What happened.
         reason: String,
         /// The kind of failure.
-        class: String,
+        class: FailureClass,
     },
 }
 
@@ -75,7 +72,7 @@ impl End {
             return Some(Self::Replied);
         }
         if let Event::TurnFailed { reason, class, .. } = event {
-            return Some(Self::Failed { reason: reason.clone(), class: class.clone() });
+            return Some(Self::Failed { reason: reason.clone(), class: *class });
         }
         None
     }
@@ -98,7 +95,7 @@ pub(crate) fn failure(
         End::Done { stop, ending: Ending::Halted(reason) } => {
             outcome.stop = Some(stop);
             let failure = Failure::new(Kind::Denied, format!("a hook ended the turn: {reason}"));
-            (HOOK.to_owned(), failure)
+            (FailureClass::Hook.as_str().to_owned(), failure)
         }
         End::Replied => {
             outcome.verdict = Verdict::Success;
@@ -117,8 +114,8 @@ pub(crate) fn failure(
             ("loop".to_owned(), Failure::new(Kind::Budget, reason))
         }
         End::Failed { reason, class } => {
-            let failure = turn_failure(outcome, &class, &reason);
-            (class, failure)
+            let failure = turn_failure(outcome, class, &reason);
+            (class.as_str().to_owned(), failure)
         }
     };
     outcome.error = Some((class, failure.message.clone()));
@@ -172,9 +169,9 @@ fn cancelled(stopped: Option<Stopped>) -> (&'static str, Failure) {
     }
 }
 
-fn turn_failure(outcome: &Outcome, class: &str, reason: &str) -> Failure {
-    let (Some(class), Some(model)) = (Class::of_name(class), &outcome.model) else {
-        let kind = if class == HOOK { Kind::Denied } else { Kind::Config };
+fn turn_failure(outcome: &Outcome, class: FailureClass, reason: &str) -> Failure {
+    let (Some(class), Some(model)) = (Class::of_failure(class), &outcome.model) else {
+        let kind = if class == FailureClass::Hook { Kind::Denied } else { Kind::Config };
         return Failure::new(kind, reason);
     };
     let kind = if class == Class::Timeout { Kind::Timeout } else { Kind::Provider };

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use base::{Event, SessionId};
+use base::SessionId;
+use base::protocol::Numbered;
 use tokio::sync::watch;
 
 use super::account::Account;
@@ -17,8 +18,6 @@ pub(super) struct Book {
 #[derive(Debug, Default)]
 struct Pages {
     open: HashMap<SessionId, watch::Sender<Account>>,
-    /// Sub-agents, and the session each works for.
-    crews: HashMap<SessionId, SessionId>,
 }
 
 impl Book {
@@ -35,22 +34,19 @@ impl Book {
 
     /// Ends the account of a session.
     pub(super) fn close(&self, session: SessionId) {
-        let mut pages = self.pages();
-        pages.open.remove(&session);
-        pages.crews.retain(|_, root| *root != session);
+        self.pages().open.remove(&session);
     }
 
     /// Enters an event.
-    pub(super) fn enter(&self, event: &Event) {
-        let Some(session) = event.session() else { return };
-        let mut pages = self.pages();
-        let root = pages.crews.get(&session).copied().unwrap_or(session);
-        if let Event::ChildStarted { child, .. } = event {
-            pages.crews.insert(*child, root);
-        }
-        if let Some(account) = pages.open.get(&root) {
+    pub(super) fn enter(&self, numbered: &Numbered) {
+        let (Some(root), event) = (numbered.root, &numbered.event) else { return };
+        if let Some(account) = self.pages().open.get(&root) {
             account.send_if_modified(|account| {
-                if root == session { account.take(event) } else { account.take_from_crew(event) }
+                if event.session() == Some(root) {
+                    account.take(event)
+                } else {
+                    account.take_from_crew(event)
+                }
             });
         }
     }
@@ -69,7 +65,7 @@ impl Book {
 
 #[cfg(test)]
 mod tests {
-    use base::{CallId, RequestId};
+    use base::{CallId, Event, RequestId};
 
     use super::*;
 
@@ -82,16 +78,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_sub_agents_sub_agent_asks_is_asked_of_whoever_waits_for_the_first() {
+    fn a_question_of_a_sub_agent_goes_to_the_client_that_waits_for_its_top_session() {
         let book = Book::default();
-        let [root, child, grandchild] = [(); 3].map(|()| SessionId::new());
+        let [root, grandchild] = [(); 2].map(|()| SessionId::new());
         let account = book.open(root).unwrap();
-        for (session, child) in [(root, child), (child, grandchild)] {
-            let (call, agent) = (CallId::new("c"), "helper".to_owned());
-            book.enter(&Event::ChildStarted { session, call, child, agent, color: None });
-        }
-        book.enter(&question(grandchild));
-        book.enter(&question(SessionId::new()));
+        let asked = Numbered { root: Some(root), ..Numbered::new(1, question(grandchild)) };
+        book.enter(&asked);
+        book.enter(&Numbered::new(2, question(SessionId::new())));
         assert_eq!(account.borrow().questions.len(), 1);
     }
 

@@ -132,10 +132,10 @@ async fn listen(client: Arc<dyn Client>, book: Arc<Book>) {
     let mut seen = 0;
     loop {
         let began_at = seen;
-        let mut events = client.events(seen);
+        let mut events = client.subscribe(base::protocol::EventFilter::All, seen);
         while let Some(numbered) = events.next().await {
             seen = numbered.number;
-            book.enter(&numbered.event);
+            book.enter(&numbered);
         }
         if seen == began_at {
             return book.lose_all();

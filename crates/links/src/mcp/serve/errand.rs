@@ -212,7 +212,12 @@ impl Errand {
         match self.room.client.submit(op).await {
             // What was asked may have been settled elsewhere, the turn may have ended.
             Ok(())
-            | Err(ClientError::NotFound(_) | ClientError::Refused(_) | ClientError::Closed) => {}
+            | Err(
+                ClientError::NotFound(_)
+                | ClientError::Forbidden(_)
+                | ClientError::Refused(_)
+                | ClientError::Closed,
+            ) => {}
         }
     }
 

@@ -263,7 +263,7 @@ fn say(session: SessionId, prompt: String) -> Result<Op, String> {
         return Err("the prompt is empty; say what is to be done".to_owned());
     }
     let parts = vec![Part::user_text(prompt)];
-    Ok(Op::Say { session, parts, delivery: base::protocol::Delivery::Queue })
+    Ok(Op::say(session, parts, base::protocol::Delivery::Queue))
 }
 
 /// Whether a session works in a folder that is served. One whose folder is gone is judged by its name.

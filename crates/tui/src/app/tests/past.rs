@@ -1,7 +1,7 @@
 //! What was said before: going back to it, what waits, where we are.
 
 use base::protocol::{Checkpoint, ClientError, Delivery, Query, WaitingPrompt};
-use base::{Op, Origin, PartBody};
+use base::{FailureClass, Op, Origin, PartBody, TurnId};
 
 use super::*;
 use crate::keymap::Action;
@@ -106,16 +106,20 @@ fn what_waits_after_a_stop_is_sent_by_enter() {
     let waits = WaitingPrompt { entry: id, parts: parts.clone(), delivery: Delivery::Queue };
     desk.hear(Event::Waiting { session, prompts: vec![waits] });
     assert!(desk.press("enter").is_empty(), "a turn runs");
-    let (reason, class) = ("no network".to_owned(), "network".to_owned());
-    desk.hear(Event::TurnFailed { session, reason, class });
+    let (reason, class) = ("no network".to_owned(), FailureClass::Network);
+    desk.hear(Event::TurnFailed { session, turn: TurnId::new(), reason, class });
     assert!(desk.screen().contains("enter sends what waits"), "{}", desk.screen());
     let effects = desk.press("enter");
     let ops: Vec<&Op> = effects
         .iter()
         .filter_map(|effect| if let Effect::Submit { op, .. } = effect { Some(op) } else { None })
         .collect();
-    let again = Op::Say { session, parts, delivery: Delivery::Queue };
-    assert_eq!(ops, [&Op::Unsay { session, entry: id }, &again]);
+    let [Op::Unsay { entry: unsaid, .. }, Op::Say { entry, parts: again, delivery, .. }] = ops[..]
+    else {
+        panic!("{ops:?}")
+    };
+    assert_eq!((*unsaid, again, *delivery), (id, &parts, Delivery::Queue));
+    assert_ne!(*entry, id, "the engine ignores a prompt it has taken before");
 }
 
 #[test]

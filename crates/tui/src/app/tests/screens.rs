@@ -1,7 +1,7 @@
 //! What the interface shows, and what keys ask of the mind.
 
-use base::Op;
 use base::protocol::{Delivery, Mode};
+use base::{Op, TurnId};
 
 use super::*;
 use crate::key::Answer;
@@ -26,7 +26,12 @@ fn the_first_words_begin_a_session_and_enter_joins_a_running_turn() {
         "{ops:?}"
     );
     let session = desk.session();
-    desk.hear(Event::TurnStarted { session, model: model() });
+    desk.hear(Event::TurnStarted {
+        session,
+        turn: TurnId::new(),
+        entries: Vec::new(),
+        model: model(),
+    });
     desk.write("and this");
     let effects = desk.press("alt+enter");
     assert!(

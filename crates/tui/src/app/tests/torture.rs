@@ -9,7 +9,7 @@ use base::protocol::{
     WaitingPrompt,
 };
 use base::transcript::{Call, CallInput, Outcome};
-use base::{HookRunId, Money, Origin, PartBody, RequestId, StopReason};
+use base::{FailureClass, HookRunId, Money, Origin, PartBody, RequestId, StopReason, TurnId};
 use proptest::prelude::*;
 
 use super::*;
@@ -139,7 +139,9 @@ fn event(desk: &Desk, kind: u8, text: String, body: Block) -> Event {
     let call = call(["a", "b", "c"][number % 3]);
     let request = REQUESTS[number / 7 % 3];
     match kind % 21 {
-        0 => Event::TurnStarted { session, model: model() },
+        0 => {
+            Event::TurnStarted { session, turn: TurnId::new(), entries: Vec::new(), model: model() }
+        }
         1 => Event::Appended {
             session,
             entry: entry(EntryKind::User { parts: vec![Part::user_text(text)] }),
@@ -189,7 +191,12 @@ fn event(desk: &Desk, kind: u8, text: String, body: Block) -> Event {
             effort: None,
             mode: None,
         },
-        14 => Event::TurnFailed { session, reason: text, class: "network".to_owned() },
+        14 => Event::TurnFailed {
+            session,
+            turn: TurnId::new(),
+            reason: text,
+            class: FailureClass::Network,
+        },
         15 => Event::Spent {
             session,
             model: model(),
@@ -212,6 +219,7 @@ fn event(desk: &Desk, kind: u8, text: String, body: Block) -> Event {
         },
         _ => Event::TurnDone {
             session,
+            turn: TurnId::new(),
             stop: StopReason::Done,
             ending: Ending::Answered,
             usage: Usage::default(),
