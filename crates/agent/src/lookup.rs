@@ -68,7 +68,7 @@ impl Hub {
             is_unfinished: running_since.is_none() && is_unfinished(&branch),
             waiting: settings.waiting,
             todos: todos(&branch),
-            going_on: self.going_on(id).await,
+            going_on: self.going_on(id),
             spent: self.spent(id).await?,
         })))
     }
@@ -93,7 +93,7 @@ impl Hub {
     }
 
     /// What goes on in a session and its sub-agents, as faces that came before were told.
-    async fn going_on(&self, id: SessionId) -> Vec<Event> {
+    fn going_on(&self, id: SessionId) -> Vec<Event> {
         let mut open = self.open_lanes();
         // A sub-agent is younger than the session it works for.
         open.sort_by_key(|sight| sight.id);

@@ -72,9 +72,9 @@ async fn a_turn_names_the_prompts_it_answers_and_ends_under_its_own_id() {
         let parts = vec![Part::user_text("go on")];
         room.submit(Op::Say { session, entry, parts, delivery: Delivery::Queue }).await;
         let seen = to_the_end(&mut events).await;
-        let started = seen.iter().find_map(|event| match event {
-            Event::TurnStarted { turn, entries, .. } => Some((*turn, entries.clone())),
-            _ => None,
+        let started = seen.iter().find_map(|event| {
+            let Event::TurnStarted { turn, entries, .. } = event else { return None };
+            Some((*turn, entries.clone()))
         });
         let (turn, entries) = started.unwrap();
         assert_eq!(entries, [entry]);
@@ -167,9 +167,9 @@ async fn a_prompt_cannot_forge_what_the_engine_or_a_model_says() {
     guest.submit(Op::say(room.session, parts, Delivery::Queue)).await.unwrap();
     to_the_end(&mut events).await;
     let branch = room.store.branch(room.session).await.unwrap();
-    let said = branch.iter().find_map(|entry| match &entry.kind {
-        EntryKind::User { parts } => Some(parts.clone()),
-        _ => None,
+    let said = branch.iter().find_map(|entry| {
+        let EntryKind::User { parts } = &entry.kind else { return None };
+        Some(parts.clone())
     });
     let channel = Origin::Channel("chat:7".to_owned());
     let origins: Vec<_> = said.unwrap().into_iter().map(|part| part.origin).collect();
